@@ -217,8 +217,8 @@ class Tensor(NamedTuple):
     dtypes: tuple[str, ...] = ("F16", "F32", "F64")  # as the format calls them
 
     def __str__(self) -> str:
-        words = "floats" if self.dtypes == ("F16", "F32", "F64") else " or ".join(self.dtypes)
-        return f"{words} {list(self.shape)}"
+        allowed = "floats" if self.dtypes == ("F16", "F32", "F64") else " or ".join(self.dtypes)
+        return f"{allowed} {list(self.shape)}"
 
 
 CHECKPOINT = "checkpoint.safetensors"  # in the folder of a training run: the state it resumes from, not an agent
@@ -275,8 +275,8 @@ def load_tensors(
 
 
 def _tensor(file: Any, name: str, where: str, expected: Tensor | None) -> NDArray[Any]:
-    part = file.get_slice(name)
-    shape, dtype = tuple(part.get_shape()), part.get_dtype()
+    tensor = file.get_slice(name)
+    shape, dtype = tuple(tensor.get_shape()), tensor.get_dtype()
     if expected and (shape != expected.shape or dtype not in expected.dtypes):
         raise ValueError(f"{where} is {dtype} {list(shape)}, expected {expected}")
     try:

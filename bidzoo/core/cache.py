@@ -133,20 +133,20 @@ class KernelCache(FunctionCache):
 def digest(function: Callable[..., Any], *how: Any) -> str:
     """Digest of all that ``function`` does, whatever it calls included, compiled with options ``how``."""
     numbers = {each: number for number, each in enumerate(reached(function))}
-    found = sha256(repr((how, _machinery())).encode())
+    content = sha256(repr((how, _machinery())).encode())
     for each in numbers:
         said, calls = _content(each)
-        found.update(f"{said}{[numbers[callee] for callee in calls]}\n".encode())
-    return found.hexdigest()
+        content.update(f"{said}{[numbers[callee] for callee in calls]}\n".encode())
+    return content.hexdigest()
 
 
 @cache
 def reached(function: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
     """``function`` and every function that it calls, however far down, in the order of discovery."""
-    found = [function]
-    for each in found:  # which grows
-        found += [callee for callee in dict.fromkeys(_content(each)[1]) if callee not in found]
-    return tuple(found)
+    functions = [function]
+    for each in functions:  # which grows
+        functions += [callee for callee in dict.fromkeys(_content(each)[1]) if callee not in functions]
+    return tuple(functions)
 
 
 @cache

@@ -116,11 +116,11 @@ def hand_in_words(text: str) -> int:
     """
     if "." in text:
         return hand_number(text)
-    words = text.upper().translate(_LETTERS).replace("10", "T")
-    suits = re.findall(r"([CDHS]):?([^CDHS]*)", words)
+    letters = text.upper().translate(_LETTERS).replace("10", "T")
+    suits = re.findall(r"([CDHS]):?([^CDHS]*)", letters)
     if not suits:
-        return _hand_of_suits(text, words.split())
-    if sorted(suit for suit, _ in suits) != sorted(SUITS) or words.split()[0][0] not in SUITS:
+        return _hand_of_suits(text, letters.split())
+    if sorted(suit for suit, _ in suits) != sorted(SUITS) or letters.split()[0][0] not in SUITS:
         raise ValueError(f"hand {text!r}: expected the suits S H D C, each once, and its cards behind it")
     ranks = {suit: re.sub(r"[\s,]", "", cards) for suit, cards in suits}
     return _hand_of_suits(text, [ranks[suit] for suit in reversed(SUITS)])
@@ -153,10 +153,10 @@ def deal_hands(text: str) -> tuple[int, ...]:
     Some programs leave the place of a hidden hand empty, and some write each suit's letter before its cards.
     """
     first, colon, rest = text.strip().partition(":")
-    words, places = rest.split(), rest.split(" ")
-    if len(words) < len(places) <= 4 and places[0]:  # after a space it is not sure whose the first hand is
-        words = [*places, "", "", ""][:4]
-    hands = [0 if hand in ("", "-") else hand_number(_SUIT_LETTERS.sub(r"\1.\2.\3.\4", hand)) for hand in words]
+    texts, places = rest.split(), rest.split(" ")
+    if len(texts) < len(places) <= 4 and places[0]:  # after a space it is not sure whose the first hand is
+        texts = [*places, "", "", ""][:4]
+    hands = [0 if hand in ("", "-") else hand_number(_SUIT_LETTERS.sub(r"\1.\2.\3.\4", hand)) for hand in texts]
     if not colon or len(hands) != 4:
         raise ValueError(f'{text!r} is not a PBN deal, expected a seat, a colon and four hands: "N:AK.QJ2..T98 ..."')
     seat = seat_number(first.strip())

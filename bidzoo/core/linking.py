@@ -119,8 +119,8 @@ def _temporary() -> str:
         path = Path(tempfile.gettempdir(), f"bidzoo-{os.getuid()}")
         with suppress(OSError):
             path.mkdir(0o700, exist_ok=True)
-            found = path.lstat()
-            if S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
+            status = path.lstat()
+            if S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077:
                 return str(path)
     return tempfile.mkdtemp(prefix="bidzoo-")
 

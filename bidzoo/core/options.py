@@ -45,8 +45,8 @@ def near(name: Any, choices: Sequence[str]) -> str:
     """``"; did you mean 'bis'?"``, empty if nothing is near."""
     from difflib import get_close_matches
 
-    found = get_close_matches(name.lower(), choices, 1) if isinstance(name, str) else ()
-    return f"; did you mean {found[0]!r}?" if found else ""
+    closest = get_close_matches(name.lower(), choices, 1) if isinstance(name, str) else ()
+    return f"; did you mean {closest[0]!r}?" if closest else ""
 
 
 def takes(kind: type) -> Callable[[F], F]:
@@ -230,8 +230,8 @@ def check_value(name: str, kind: Any, value: Any) -> None:
     """ValueError unless ``value`` is of the type ``kind``; ``name`` heads it."""
     if fits(kind, value):
         return
-    words = [choice for choice in _choices(kind) if isinstance(choice, str)]
-    raise ValueError(f"{name} {value!r}: expected {expected(kind).replace('null', 'None')}{near(value, words)}")
+    names = [choice for choice in _choices(kind) if isinstance(choice, str)]
+    raise ValueError(f"{name} {value!r}: expected {expected(kind).replace('null', 'None')}{near(value, names)}")
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:
@@ -257,8 +257,8 @@ def expected(kind: Any) -> str:
     """The values of a type in words; empty where every value goes."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        words, comma, each = expected(arguments[0]).partition(", each")
-        return f"{words} {arguments[1]}{comma}{each}"
+        entry, comma, each = expected(arguments[0]).partition(", each")
+        return f"{entry} {arguments[1]}{comma}{each}"
     if origin is Literal:
         return " or ".join(map(repr, arguments))
     if origin in (Union, UnionType):

@@ -117,7 +117,7 @@ def load(target: str | Callable[..., Any], who: str) -> Any:
     name, _, path = target.partition(":")
     _packages.add(name.partition(".")[0])
     try:
-        found: Any = import_module(name)
+        loaded: Any = import_module(name)
     except ModuleNotFoundError as problem:
         if problem.name is None or not f"{name}.".startswith(f"{problem.name}."):
             raise
@@ -128,12 +128,12 @@ def load(target: str | Callable[..., Any], who: str) -> Any:
         if name.partition(".")[0] == OURS:
             raise
         raise ValueError(f"{who}: {name} cannot be loaded: {_in_words(problem)}") from problem
-    for part in path.split("."):
-        if not hasattr(found, part):
-            names = [key for key, value in vars(found).items() if getattr(value, "__module__", "") == name]
-            raise ValueError(f"{who}: nothing called {part!r} there; {choose_from(part, names)}")
-        found = getattr(found, part)
-    return found
+    for attribute in path.split("."):
+        if not hasattr(loaded, attribute):
+            names = [key for key, value in vars(loaded).items() if getattr(value, "__module__", "") == name]
+            raise ValueError(f"{who}: nothing called {attribute!r} there; {choose_from(attribute, names)}")
+        loaded = getattr(loaded, attribute)
+    return loaded
 
 
 # ---- errors of other people's code -----------------------------------------------------------

@@ -291,19 +291,19 @@ class Journal(Growing):
             ValueError: records of another type or size, which would be read as others.
         """
         if records.dtype != np.uint8 or records.shape[1:] != (self.size,):
-            found = f"{records.dtype} {list(records.shape)}"
-            raise ValueError(f"{self.path}: records {found}, expected uint8 [n, {self.size}]")
+            given = f"{records.dtype} {list(records.shape)}"
+            raise ValueError(f"{self.path}: records {given}, expected uint8 [n, {self.size}]")
         first = (self._end - len(self._header)) // (self.size + _SUM)
         self._add(b"".join(record.tobytes() + _sum(record, place) for place, record in enumerate(records, first)))
 
     def _read(self, content: bytes) -> int:
         """All good records ``[n, size]`` into ``at_opening``."""
-        found, records, width = content[: len(self._header)], content[len(self._header) :], self.size + _SUM
-        if not self._header.startswith(found):
+        header, records, width = content[: len(self._header)], content[len(self._header) :], self.size + _SUM
+        if not self._header.startswith(header):
             raise ValueError(
-                f"{self.path}: header: {found.splitlines()[0][:200]!r}, expected {self._header.strip().decode()!r}"
+                f"{self.path}: header: {header.splitlines()[0][:200]!r}, expected {self._header.strip().decode()!r}"
             )
-        if found != self._header:  # new, or killed while it wrote the header
+        if header != self._header:  # new, or killed while it wrote the header
             self._file.truncate(0)
             _append(self._file, self._header)
         lines = np.frombuffer(records, np.uint8, len(records) // width * width).reshape(-1, width)

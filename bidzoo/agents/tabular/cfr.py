@@ -53,17 +53,17 @@ def counterfactual_row(tree: Compiled, terms: Terms, strategy: F64, reach: F64, 
     It weighs chance and the other player's reach, not one's own (Zinkevich et al., Eq. 6).
     """
     values[:] = 0.0
-    for s in range(len(terms.node)):
-        m, x, y = terms.node[s], terms.x[s], terms.y[s]
-        values[0, m, x] += terms.payoff[s] * reach[1, m, y]
-        values[1, m, y] += terms.payoff[s] * reach[0, m, x]
-    for m in range(len(tree.parent) - 1, 0, -1):
-        parent = tree.parent[m]
+    for state in range(len(terms.node)):
+        node, x, y = terms.node[state], terms.x[state], terms.y[state]
+        values[0, node, x] += terms.payoff[state] * reach[1, node, y]
+        values[1, node, y] += terms.payoff[state] * reach[0, node, x]
+    for node in range(len(tree.parent) - 1, 0, -1):
+        parent = tree.parent[node]
         mover = tree.player[parent]
-        for z in range(tree.prior.shape[mover]):
-            values[mover, parent, z] += values[mover, m, z] * strategy[m, z]
-        for z in range(tree.prior.shape[1 - mover]):
-            values[1 - mover, parent, z] += values[1 - mover, m, z]
+        for kind in range(tree.prior.shape[mover]):
+            values[mover, parent, kind] += values[mover, node, kind] * strategy[node, kind]
+        for kind in range(tree.prior.shape[1 - mover]):
+            values[1 - mover, parent, kind] += values[1 - mover, node, kind]
 
 
 @row
@@ -73,25 +73,25 @@ def match_row(tree: Compiled, regret: F64, noise: float, key: np.uint64, total: 
     Where no regret is positive it is uniform plus normal noise, which continues from ``key``; ``total`` ``[T]`` is
     scratch.
     """
-    for m in range(len(tree.player)):
-        first, count = tree.first[m], tree.count[m]
+    for node in range(len(tree.player)):
+        first, count = tree.first[node], tree.count[node]
         if count == 0:
             continue
-        types = types_row(tree, m)
+        types = types_row(tree, node)
         total[:types] = 0.0
-        for c in range(first, first + count):
-            for z in range(types):
-                strategy[c, z] = max(regret[c, z], 0.0)
-                total[z] += strategy[c, z]
-        for z in range(types):
-            if total[z] <= 0.0:
-                for c in range(first, first + count):
+        for child in range(first, first + count):
+            for kind in range(types):
+                strategy[child, kind] = max(regret[child, kind], 0.0)
+                total[kind] += strategy[child, kind]
+        for kind in range(types):
+            if total[kind] <= 0.0:
+                for child in range(first, first + count):
                     key = next_row(next_row(key))
-                    strategy[c, z] = max(1.0 / count + noise * normal_row(key), 0.0)
-                    total[z] += strategy[c, z]
-        for c in range(first, first + count):
-            for z in range(types):
-                strategy[c, z] /= total[z]
+                    strategy[child, kind] = max(1.0 / count + noise * normal_row(key), 0.0)
+                    total[kind] += strategy[child, kind]
+        for child in range(first, first + count):
+            for kind in range(types):
+                strategy[child, kind] /= total[kind]
 
 
 @row
@@ -102,12 +102,12 @@ def _iterate(tree: Compiled, terms: Terms, iterations: int, noise: float, seed: 
     for iteration in range(iterations):
         reach_row(tree, strategy, reach)
         counterfactual_row(tree, terms, strategy, reach, values)
-        for m in range(1, len(tree.parent)):
-            parent = tree.parent[m]
+        for node in range(1, len(tree.parent)):
+            parent = tree.parent[node]
             mover = tree.player[parent]
-            for z in range(tree.prior.shape[mover]):
-                regret[m, z] += values[mover, m, z] - values[mover, parent, z]
-                sums[m, z] += reach[mover, m, z]
+            for kind in range(tree.prior.shape[mover]):
+                regret[node, kind] += values[mover, node, kind] - values[mover, parent, kind]
+                sums[node, kind] += reach[mover, node, kind]
         match_row(tree, regret, noise, key_row(seed, iteration, 1), total, strategy)
 
 
@@ -146,23 +146,27 @@ agent = solver("cfr", solve, Options)
 def _respond(tree: Compiled, terms: Terms, reach: F64, player: int, values: F64) -> float:
     """Value of the best response of ``player``, by backward induction on ``values`` ``[M, T]``."""
     types = tree.prior.shape[player]
-    for m in range(len(tree.parent)):
-        values[m] = -np.inf if tree.count[m] > 0 and tree.player[m] == player else 0.0
-    for s in range(len(terms.node)):
+    for node in range(len(tree.parent)):
+        values[node] = -np.inf if tree.count[node] > 0 and tree.player[node] == player else 0.0
+    for state in range(len(terms.node)):
         if player == 0:
-            values[terms.node[s], terms.x[s]] += terms.payoff[s] * reach[1, terms.node[s], terms.y[s]]
+            values[terms.node[state], terms.x[state]] += (
+                terms.payoff[state] * reach[1, terms.node[state], terms.y[state]]
+            )
         else:
-            values[terms.node[s], terms.y[s]] += terms.payoff[s] * reach[0, terms.node[s], terms.x[s]]
-    for m in range(len(tree.parent) - 1, 0, -1):
-        parent = tree.parent[m]
-        for z in range(types):
+            values[terms.node[state], terms.y[state]] += (
+                terms.payoff[state] * reach[0, terms.node[state], terms.x[state]]
+            )
+    for node in range(len(tree.parent) - 1, 0, -1):
+        parent = tree.parent[node]
+        for kind in range(types):
             if tree.player[parent] == player:
-                values[parent, z] = max(values[parent, z], values[m, z])
+                values[parent, kind] = max(values[parent, kind], values[node, kind])
             else:
-                values[parent, z] += values[m, z]
+                values[parent, kind] += values[node, kind]
     total = 0.0
-    for z in range(types):
-        total += values[0, z]
+    for kind in range(types):
+        total += values[0, kind]
     return total
 
 

@@ -70,15 +70,15 @@ def strategy_of(game: Compiled, plan: Plan) -> F64:
     """``plan`` as a joint strategy ``[M, T]``; off the plan, the first legal action."""
     strategy = np.zeros(game.shape)
     histories: dict[int, tuple[int, ...]] = {0: ()}
-    for m in range(len(game.player)):
-        if game.leaf[m] >= 0:
+    for node in range(len(game.player)):
+        if game.leaf[node] >= 0:
             continue
-        calls = plan.get(histories[m])
-        for c in range(int(game.first[m]), int(game.first[m] + game.count[m])):
-            histories[c] = (*histories[m], int(game.action[c]))
-            strategy[c] = c == game.first[m] if calls is None else calls == game.action[c]
+        calls = plan.get(histories[node])
+        for child in range(int(game.first[node]), int(game.first[node] + game.count[node])):
+            histories[child] = (*histories[node], int(game.action[child]))
+            strategy[child] = child == game.first[node] if calls is None else calls == game.action[child]
         if calls is not None:
-            strategy[game.first[m], calls < 0] = 1.0
+            strategy[game.first[node], calls < 0] = 1.0
     return strategy
 
 
@@ -118,10 +118,10 @@ def fold_line(a: I64, b: I64, inside: int, out: I64) -> None:
     x = inside
     while True:
         best = a[0] + b[x]
-        s = x
-        while s:
-            best = max(best, a[s] + b[x ^ s])
-            s = (s - 1) & x
+        subset = x
+        while subset:
+            best = max(best, a[subset] + b[x ^ subset])
+            subset = (subset - 1) & x
         out[x] = best
         if x == 0:
             break
@@ -146,18 +146,18 @@ def set_values(game: Compiled) -> list[I64]:
     payoff = game.payoff.astype(np.int64)
     x_types, y_types = game.num_types
     tables = [np.full((1 << x_types, 1 << y_types), NOWHERE) for _ in game.player]
-    for m in range(len(tables) - 1, -1, -1):
-        if game.leaf[m] >= 0:
-            _add_sets(payoff[game.leaf[m]], tables[m])
+    for node in range(len(tables) - 1, -1, -1):
+        if game.leaf[node] >= 0:
+            _add_sets(payoff[game.leaf[node]], tables[node])
             continue
-        transposed = game.player[m] == 1
-        children = [tables[c].T if transposed else tables[c] for c in _children(game, m)]
+        transposed = game.player[node] == 1
+        children = [tables[child].T if transposed else tables[child] for child in _children(game, node)]
         best = np.ascontiguousarray(children[-1])
         for child in children[-2::-1]:
             out = np.empty_like(best)
             _fold_tables(np.ascontiguousarray(child), best, out)
             best = out
-        tables[m] = best.T if transposed else best
+        tables[node] = best.T if transposed else best
     return tables
 
 
@@ -172,12 +172,12 @@ def solve_tree(game: Compiled) -> tuple[int, F64]:
     tables = set_values(game)
     strategy = np.zeros(game.shape)
     sets = {0: (len(tables[0]) - 1, len(tables[0][0]) - 1)}
-    for m in range(len(tables)):
-        if game.leaf[m] >= 0:
+    for node in range(len(tables)):
+        if game.leaf[node] >= 0:
             continue
-        children, player = _children(game, m), int(game.player[m])
-        mover, other = (sets[m][player], sets[m][1 - player]) if m in sets else (0, 0)
-        lines = [tables[c][other] if player else tables[c][:, other] for c in children]
+        children, player = _children(game, node), int(game.player[node])
+        mover, other = (sets[node][player], sets[node][1 - player]) if node in sets else (0, 0)
+        lines = [tables[child][other] if player else tables[child][:, other] for child in children]
         strategy[children[0]] = 1.0  # where no type arrives, the first action
         for child, part in zip(children, split_set([np.ascontiguousarray(x) for x in lines], mover), strict=True):
             types = [x for x in range(game.num_types[player]) if part >> x & 1]
@@ -187,8 +187,8 @@ def solve_tree(game: Compiled) -> tuple[int, F64]:
     return int(tables[0][-1, -1]), strategy
 
 
-def _children(game: Compiled, m: int) -> range:
-    return range(int(game.first[m]), int(game.first[m] + game.count[m]))
+def _children(game: Compiled, node: int) -> range:
+    return range(int(game.first[node]), int(game.first[node] + game.count[node]))
 
 
 def best_splits(lines: Sequence[I64], whole: int) -> list[I64]:
@@ -239,8 +239,8 @@ def solve_messages(game: Compiled) -> tuple[int, F64]:
     strategy = np.zeros(game.shape)
     best = np.full(game.num_types[0], -np.inf)
     target = np.zeros(game.num_types[0], np.int64)
-    for m in last_nodes:
-        children = np.arange(game.first[m], game.first[m] + game.count[m])
+    for node in last_nodes:
+        children = np.arange(game.first[node], game.first[node] + game.count[node])
         payoff = game.payoff[game.leaf[children], :, 0]
         choice = int(np.maximum(payoff, best).sum(axis=1).argmax())
         strategy[children[choice], 0] = 1.0
@@ -249,8 +249,8 @@ def solve_messages(game: Compiled) -> tuple[int, F64]:
     total = float((game.prior[:, 0] * best).sum())
     if not np.isclose(total, full_information(game), rtol=0, atol=1e-12):
         raise ValueError(f"{game.id}: greed scores {total}, full information {full_information(game)}")
-    for m in np.flatnonzero(game.player == 0):
-        strategy[game.first[m]] = 1.0  # where no type arrives, the first action
+    for node in np.flatnonzero(game.player == 0):
+        strategy[game.first[node]] = 1.0  # where no type arrives, the first action
     for x, node in enumerate(target):
         child = int(game.parent[node])
         while child > 0:

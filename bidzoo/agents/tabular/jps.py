@@ -52,7 +52,7 @@ class Step:
 
 
 class Chain(NamedTuple):
-    """At most ``D`` links; the ``d``-th makes its mover go from ``node[d]`` to ``edge[d]`` if he is of ``type[d]``."""
+    """At most ``D`` links: a ``link`` makes its mover go from ``node[link]`` to ``edge[link]`` if of ``type[link]``."""
 
     node: I64  # [D]
     edge: I64  # [D]
@@ -75,53 +75,55 @@ def chain_of(links: int, types: int) -> Chain:
 
 
 @row
-def enter_row(tree: Compiled, chain: Chain, m: int, d: int) -> None:
-    """Make node ``m`` the place of the ``d``-th link."""
-    mover = tree.player[m]
+def enter_row(tree: Compiled, chain: Chain, node: int, link: int) -> None:
+    """Make ``node`` the place of ``link``."""
+    mover = tree.player[node]
     other = 1 - mover
-    chain.node[d], chain.edge[d] = m, tree.first[m] - 1
-    chain.type[d], chain.end[d] = 0, 0
-    chain.arrivals[d] = 0
-    chain.final[d] = True
-    if d + 1 < len(chain.node):
-        for c in range(tree.first[m], tree.first[m] + tree.count[m]):
-            chain.final[d] &= tree.count[c] == 0
-    for o in range(tree.prior.shape[other]):
-        chain.reach[d + 1, other, o] = chain.reach[d, other, o]
-        if chain.reach[d, other, o] > 0.0:
-            chain.arriving[d, chain.arrivals[d]] = o
-            chain.arrivals[d] += 1
+    chain.node[link], chain.edge[link] = node, tree.first[node] - 1
+    chain.type[link], chain.end[link] = 0, 0
+    chain.arrivals[link] = 0
+    chain.final[link] = True
+    if link + 1 < len(chain.node):
+        for edge in range(tree.first[node], tree.first[node] + tree.count[node]):
+            chain.final[link] &= tree.count[edge] == 0
+    for partner_type in range(tree.prior.shape[other]):
+        chain.reach[link + 1, other, partner_type] = chain.reach[link, other, partner_type]
+        if chain.reach[link, other, partner_type] > 0.0:
+            chain.arriving[link, chain.arrivals[link]] = partner_type
+            chain.arrivals[link] += 1
 
 
 @row
-def free_row(tree: Compiled, chain: Chain, d: int) -> tuple[int, int]:
-    """Types ``[begin, end)`` that the mover of the ``d``-th link can have."""
-    mover = tree.player[chain.node[d]]
-    if d > 0 and tree.player[chain.node[d - 1]] == mover:
-        return chain.type[d - 1], chain.type[d - 1] + 1
+def free_row(tree: Compiled, chain: Chain, link: int) -> tuple[int, int]:
+    """Types ``[begin, end)`` that the mover of ``link`` can have."""
+    mover = tree.player[chain.node[link]]
+    if link > 0 and tree.player[chain.node[link - 1]] == mover:
+        return chain.type[link - 1], chain.type[link - 1] + 1
     return 0, tree.prior.shape[mover]
 
 
 @row
-def advance_row(tree: Compiled, strategy: F64, chain: Chain, d: int) -> bool:
-    """Next type, or else next edge, of the ``d``-th link; False if there is none.
+def advance_row(tree: Compiled, strategy: F64, chain: Chain, link: int) -> bool:
+    """Next type, or else next edge, of ``link``; False if there is none.
 
     The type is free, unless the same player made the link before: he still has that type.
     """
-    m = chain.node[d]
-    mover = tree.player[m]
-    if chain.type[d] < chain.end[d]:
-        chain.reach[d + 1, mover, chain.type[d]] *= strategy[chain.edge[d], chain.type[d]]
-        chain.type[d] += 1
-    if chain.type[d] < chain.end[d]:
+    node = chain.node[link]
+    mover = tree.player[node]
+    if chain.type[link] < chain.end[link]:
+        chain.reach[link + 1, mover, chain.type[link]] *= strategy[chain.edge[link], chain.type[link]]
+        chain.type[link] += 1
+    if chain.type[link] < chain.end[link]:
         return True
-    chain.edge[d] += 1
-    if chain.edge[d] == tree.first[m] + tree.count[m]:
+    chain.edge[link] += 1
+    if chain.edge[link] == tree.first[node] + tree.count[node]:
         return False
-    for z in range(types_row(tree, m)):
-        chain.reach[d + 1, mover, z] = chain.reach[d, mover, z] * strategy[chain.edge[d], z]
-    chain.type[d], chain.end[d] = free_row(tree, chain, d)
-    chain.idle[d] = False
+    for mover_type in range(types_row(tree, node)):
+        chain.reach[link + 1, mover, mover_type] = (
+            chain.reach[link, mover, mover_type] * strategy[chain.edge[link], mover_type]
+        )
+    chain.type[link], chain.end[link] = free_row(tree, chain, link)
+    chain.idle[link] = False
     return True
 
 
@@ -130,38 +132,38 @@ def advance_row(tree: Compiled, strategy: F64, chain: Chain, d: int) -> bool:
 
 @row
 def densities_row(tree: Compiled, values: F64, weights: F64, start: I32, density: F64) -> None:
-    """``prior * (v(ha) - v(h))`` of every edge, times ``weights[start[c]]``: how often the state was sampled.
+    """``prior * (v(ha) - v(h))`` of every edge, times ``weights[start[edge]]``: how often the state was sampled.
 
     ``density`` ``[M, X * Y]`` is ordered type of the mover, type of the other.
     """
     x_types, y_types = tree.prior.shape
-    for c in range(1, len(tree.parent)):
-        m = tree.parent[c]
-        first_moves = tree.player[m] == 0
+    for edge in range(1, len(tree.parent)):
+        node = tree.parent[edge]
+        first_moves = tree.player[node] == 0
         for x in range(x_types):
             for y in range(y_types):
-                gain = tree.prior[x, y] * weights[start[c], x, y] * (values[c, x, y] - values[m, x, y])
-                density[c, x * y_types + y if first_moves else y * x_types + x] = gain
+                gain = tree.prior[x, y] * weights[start[edge], x, y] * (values[edge, x, y] - values[node, x, y])
+                density[edge, x * y_types + y if first_moves else y * x_types + x] = gain
 
 
 @row
-def density_row(tree: Compiled, density: F64, mean: F64, chain: Chain, d: int, c: int, z: int) -> float:
-    """Density of the ``d``-th link, if type ``z`` moves to ``c``: Eq. 5, or Eq. 7 and 8 with ``mean``."""
-    mover = tree.player[chain.node[d]]
-    reach, arriving, states = chain.reach[d, 1 - mover], chain.arriving[d], density[c]
-    begin = z * tree.prior.shape[1 - mover]
+def density_row(tree: Compiled, density: F64, mean: F64, chain: Chain, link: int, edge: int, mover_type: int) -> float:
+    """Density of ``link`` if ``mover_type`` moves to ``edge``: Eq. 5, or Eq. 7 and 8 with ``mean``."""
+    mover = tree.player[chain.node[link]]
+    reach, arriving, states = chain.reach[link, 1 - mover], chain.arriving[link], density[edge]
+    begin = mover_type * tree.prior.shape[1 - mover]
     total = 0.0
-    for i in range(chain.arrivals[d]):
+    for i in range(chain.arrivals[link]):
         total += reach[arriving[i]] * states[begin + arriving[i]]
-    return float(chain.reach[d, mover, z] * total) + mean[c, z]
+    return float(chain.reach[link, mover, mover_type] * total) + mean[edge, mover_type]
 
 
 @row
-def keep_row(chain: Chain, d: int, c: int, z: int, edges: I64, types: I64) -> None:
-    """Write the first ``d`` links of ``chain`` and one to ``c`` by type ``z`` to ``edges`` and ``types``; -1 ends."""
-    assign_row(edges[:d], chain.edge)
-    assign_row(types[:d], chain.type)
-    edges[d], types[d], edges[d + 1] = c, z, -1
+def keep_row(chain: Chain, link: int, edge: int, mover_type: int, edges: I64, types: I64) -> None:
+    """Write ``chain`` up to ``link``, which ``mover_type`` makes to ``edge``, to ``edges`` and ``types``; -1 ends."""
+    assign_row(edges[:link], chain.edge)
+    assign_row(types[:link], chain.type)
+    edges[link], types[link], edges[link + 1] = edge, mover_type, -1
 
 
 @row
@@ -183,18 +185,18 @@ def better_row(gain: float, best: float, ties: U64) -> bool:
 
 @row
 def end_row(
-    tree: Compiled, density: F64, mean: F64, chain: Chain, d: int, best: float, ties: U64, edges: I64, types: I64
+    tree: Compiled, density: F64, mean: F64, chain: Chain, link: int, best: float, ties: U64, edges: I64, types: I64
 ) -> float:
-    """Gain of the best chain that ends with link ``d``, or ``best``; the chain goes to ``edges`` and ``types``."""
-    m = chain.node[d]
-    low, high = free_row(tree, chain, d)
-    for c in range(tree.first[m], tree.first[m] + tree.count[m]):
-        for z in range(low, high):
-            if chain.reach[d, tree.player[m], z] > 0.0:
-                gain = chain.gain[d] + density_row(tree, density, mean, chain, d, c, z)
+    """Gain of the best chain that ends with ``link``, or ``best``; the chain goes to ``edges`` and ``types``."""
+    node = chain.node[link]
+    low, high = free_row(tree, chain, link)
+    for edge in range(tree.first[node], tree.first[node] + tree.count[node]):
+        for mover_type in range(low, high):
+            if chain.reach[link, tree.player[node], mover_type] > 0.0:
+                gain = chain.gain[link] + density_row(tree, density, mean, chain, link, edge, mover_type)
                 if better_row(gain, best, ties):
                     best = gain
-                    keep_row(chain, d, c, z, edges, types)
+                    keep_row(chain, link, edge, mover_type, edges, types)
     return best
 
 
@@ -205,42 +207,42 @@ def search_row(
     density: F64,
     mean: F64,
     chain: Chain,
-    m: int,
+    node: int,
     best: float,
     ties: U64,
     edges: I64,
     types: I64,
 ) -> float:
-    """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
+    """Gain of the best chain from ``node``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
 
     The chain goes to ``edges`` and ``types`` ``[D + 1]`` if it takes the place of the one with gain ``best``
     (``better_row``). Chains are visited depth first.
     """
-    d = 0
-    enter_row(tree, chain, m, d)
-    while d >= 0:
-        if chain.final[d]:
-            best = end_row(tree, density, mean, chain, d, best, ties, edges, types)
-            d -= 1
+    link = 0
+    enter_row(tree, chain, node, link)
+    while link >= 0:
+        if chain.final[link]:
+            best = end_row(tree, density, mean, chain, link, best, ties, edges, types)
+            link -= 1
             continue
-        if not advance_row(tree, strategy, chain, d):
-            d -= 1
+        if not advance_row(tree, strategy, chain, link):
+            link -= 1
             continue
-        c, z = chain.edge[d], chain.type[d]
-        mover = tree.player[chain.node[d]]
-        own = chain.reach[d, mover, z]
-        if own == chain.reach[d + 1, mover, z] and tree.player[c] == 1 - mover:
-            if chain.idle[d]:
+        edge, mover_type = chain.edge[link], chain.type[link]
+        mover = tree.player[chain.node[link]]
+        own = chain.reach[link, mover, mover_type]
+        if own == chain.reach[link + 1, mover, mover_type] and tree.player[edge] == 1 - mover:
+            if chain.idle[link]:
                 continue
-            chain.idle[d] = True
-        chain.gain[d + 1] = chain.gain[d] + density_row(tree, density, mean, chain, d, c, z)
-        chain.reach[d + 1, mover, z] = own
-        if better_row(chain.gain[d + 1], best, ties):
-            best = chain.gain[d + 1]
-            keep_row(chain, d, c, z, edges, types)
-        if tree.count[c] > 0:
-            d += 1
-            enter_row(tree, chain, c, d)
+            chain.idle[link] = True
+        chain.gain[link + 1] = chain.gain[link] + density_row(tree, density, mean, chain, link, edge, mover_type)
+        chain.reach[link + 1, mover, mover_type] = own
+        if better_row(chain.gain[link + 1], best, ties):
+            best = chain.gain[link + 1]
+            keep_row(chain, link, edge, mover_type, edges, types)
+        if tree.count[edge] > 0:
+            link += 1
+            enter_row(tree, chain, edge, link)
     return best
 
 
@@ -260,11 +262,11 @@ def _search_level(
     """Gain of the best chain from a node in ``[begin, end)``, which goes to ``best`` ``[2, D + 1]``, -1 if none."""
     best_gain = 0.0
     best[0, 0] = -1
-    for m in range(begin, end):
-        if tree.count[m] > 0:
+    for node in range(begin, end):
+        if tree.count[node] > 0:
             for player in range(2):
-                assign_row(chain.reach[0, player], reach[player, m])
-            best_gain = search_row(tree, strategy, density, mean, chain, m, best_gain, ties, best[0], best[1])
+                assign_row(chain.reach[0, player], reach[player, node])
+            best_gain = search_row(tree, strategy, density, mean, chain, node, best_gain, ties, best[0], best[1])
     return best_gain
 
 
@@ -273,14 +275,15 @@ def _sample(tree: Compiled, samples: int, begin: int, seed: int, iteration: int,
     """``samples`` types of the partner, with replacement, at each information set of the nodes from ``begin`` on."""
     weights[:] = 0.0
     key = key_row(seed, iteration, 3)
-    for n in range(len(weights)):
-        first_moves = tree.player[begin + n] == 0
+    for place in range(len(weights)):
+        first_moves = tree.player[begin + place] == 0
         partner_types = tree.prior.shape[1] if first_moves else tree.prior.shape[0]
-        for z in range(types_row(tree, begin + n)):
+        for mover_type in range(types_row(tree, begin + place)):
             for _ in range(samples):
                 key = next_row(key)
-                o = below_row(key, partner_types)
-                weights[n, z if first_moves else o, o if first_moves else z] = 1.0
+                partner_type = below_row(key, partner_types)
+                x, y = (mover_type, partner_type) if first_moves else (partner_type, mover_type)
+                weights[place, x, y] = 1.0
 
 
 # ---- the algorithm ------------------------------------------------------------------------------
@@ -331,17 +334,17 @@ class Search:
         of the action over all of its states (``J2``), no longer by their own (the part of ``J1`` with lambda).
         """
         mean = np.zeros(self.game.shape)
-        for m in np.flatnonzero(self.game.count) if self.config.mean_weight else ():
-            children = np.arange(self.game.first[m], self.game.first[m] + self.game.count[m])
+        for node in np.flatnonzero(self.game.count) if self.config.mean_weight else ():
+            children = np.arange(self.game.first[node], self.game.first[node] + self.game.count[node])
             x_types, y_types = self.game.num_types
-            reached = self.game.prior * np.outer(self.reach[0, m, :x_types], self.reach[1, m, :y_types])
-            partner = 1 - int(self.game.player[m])  # the axis of the partner's types
+            reached = self.game.prior * np.outer(self.reach[0, node, :x_types], self.reach[1, node, :y_types])
+            partner = 1 - int(self.game.player[node])  # the axis of the partner's types
             mass = np.maximum(reached.sum(partner, keepdims=True), np.finfo(np.float64).tiny)
-            for c in children:
-                advantage = self.values[c] - self.values[m]
+            for edge in children:
+                advantage = self.values[edge] - self.values[node]
                 average = (reached * advantage).sum(partner, keepdims=True) / mass
-                added = (reached * weights[start[c]] * (average - advantage)).sum(partner)
-                mean[c, : len(added)] = self.config.mean_weight * added
+                added = (reached * weights[start[edge]] * (average - advantage)).sum(partner)
+                mean[edge, : len(added)] = self.config.mean_weight * added
         return mean
 
     def depths(self) -> list[int]:
@@ -354,10 +357,10 @@ class Search:
 def play_chain(game: Solvable, strategy: F64, edges: I64, types: I64) -> F64:
     """``strategy`` with certain moves along ``edges`` for ``types`` (Eq. 6)."""
     game, changed = compile_game(game), strategy.copy()
-    for c, z in zip(edges, types):
-        first = game.first[game.parent[c]]
-        changed[first : first + game.count[game.parent[c]], z] = 0.0
-        changed[c, z] = 1.0
+    for edge, mover_type in zip(edges, types):
+        first = game.first[game.parent[edge]]
+        changed[first : first + game.count[game.parent[edge]], mover_type] = 0.0
+        changed[edge, mover_type] = 1.0
     return changed
 
 
@@ -399,11 +402,11 @@ def chains(game: Solvable) -> float:
     game = compile_game(game)
     total, paths = 0.0, np.zeros(len(game.player))
     paths[0] = 1.0
-    for m in range(1, len(game.player)):
-        parent = int(game.parent[m])
+    for node in range(1, len(game.player)):
+        parent = int(game.parent[node])
         again = parent > 0 and game.player[game.parent[parent]] == game.player[parent]
-        paths[m] = paths[parent] * (1 if again else game.num_types[game.player[parent]])
-        total += paths[m]
+        paths[node] = paths[parent] * (1 if again else game.num_types[game.player[parent]])
+        total += paths[node]
     return total
 
 

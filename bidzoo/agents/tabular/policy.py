@@ -44,13 +44,13 @@ def _choose(
     strategy: F64, first: I32, count: I32, action: I32, nodes: I64, types: States, uniforms: F64, out: I64
 ) -> None:
     for b in range(len(nodes)):
-        m = nodes[b]
-        c = first[m]
-        remaining = uniforms[b] - strategy[c, types[b]]
-        while remaining >= 0.0 and c < first[m] + count[m] - 1:
-            c += 1
-            remaining -= strategy[c, types[b]]
-        out[b] = action[c]
+        node = nodes[b]
+        child = first[node]
+        remaining = uniforms[b] - strategy[child, types[b]]
+        while remaining >= 0.0 and child < first[node] + count[node] - 1:
+            child += 1
+            remaining -= strategy[child, types[b]]
+        out[b] = action[child]
 
 
 _METADATA = {"game": str, "name": str}

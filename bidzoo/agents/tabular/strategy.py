@@ -1,7 +1,7 @@
 """Operations on a joint strategy ``[M, T]`` (``bidzoo.envs.signalling.compiled``): random start, purification, sweeps.
 
-Because all moves are public, the reach of a state ``(m, x, y)`` under a strategy is the product
-``prior[x, y] * reach[0, m, x] * reach[1, m, y]`` of chance and each player's own part.
+Because all moves are public, the reach of a state ``(node, x, y)`` under a strategy is the product
+``prior[x, y] * reach[0, node, x] * reach[1, node, y]`` of chance and each player's own part.
 """
 
 import numpy as np
@@ -25,66 +25,66 @@ def normal_row(key: np.uint64) -> float:
 
 
 @row
-def types_row(tree: Compiled, m: int) -> int:
-    """Number of types of the mover at decision ``m``."""
-    return tree.prior.shape[0] if tree.player[m] == 0 else tree.prior.shape[1]
+def types_row(tree: Compiled, node: int) -> int:
+    """Number of types of the mover at decision ``node``."""
+    return tree.prior.shape[0] if tree.player[node] == 0 else tree.prior.shape[1]
 
 
 @row
 def _random(tree: Compiled, seed: int, strategy: F64) -> None:
     key = key_row(seed, 0, 0)
-    for m in range(len(tree.player)):
-        if tree.count[m] > 0:
-            for z in range(types_row(tree, m)):
+    for node in range(len(tree.player)):
+        if tree.count[node] > 0:
+            for kind in range(types_row(tree, node)):
                 total = 0.0
-                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
+                for child in range(tree.first[node], tree.first[node] + tree.count[node]):
                     key = next_row(key)
-                    strategy[c, z] = positive_row(key)
-                    total += strategy[c, z]
-                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
-                    strategy[c, z] /= total
+                    strategy[child, kind] = positive_row(key)
+                    total += strategy[child, kind]
+                for child in range(tree.first[node], tree.first[node] + tree.count[node]):
+                    strategy[child, kind] /= total
 
 
 @row
 def _purify(tree: Compiled, strategy: F64, pure: F64) -> None:
-    for m in range(len(tree.player)):
-        if tree.count[m] > 0:
-            for z in range(types_row(tree, m)):
-                best = tree.first[m]
-                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
-                    if strategy[c, z] > strategy[best, z]:
-                        best = c
-                pure[best, z] = 1.0
+    for node in range(len(tree.player)):
+        if tree.count[node] > 0:
+            for kind in range(types_row(tree, node)):
+                best = tree.first[node]
+                for child in range(tree.first[node], tree.first[node] + tree.count[node]):
+                    if strategy[child, kind] > strategy[best, kind]:
+                        best = child
+                pure[best, kind] = 1.0
 
 
 @row
 def reach_row(tree: Compiled, strategy: F64, reach: F64) -> None:
     """Each player's own part in reaching each node, ``reach`` ``[2, M, T]``, columns of real types only."""
     reach[:, 0] = 1.0
-    for m in range(1, len(tree.parent)):
-        parent = tree.parent[m]
+    for node in range(1, len(tree.parent)):
+        parent = tree.parent[node]
         mover = tree.player[parent]
-        for z in range(tree.prior.shape[mover]):
-            reach[mover, m, z] = reach[mover, parent, z] * strategy[m, z]
-        for z in range(tree.prior.shape[1 - mover]):
-            reach[1 - mover, m, z] = reach[1 - mover, parent, z]
+        for kind in range(tree.prior.shape[mover]):
+            reach[mover, node, kind] = reach[mover, parent, kind] * strategy[node, kind]
+        for kind in range(tree.prior.shape[1 - mover]):
+            reach[1 - mover, node, kind] = reach[1 - mover, parent, kind]
 
 
 @row
 def values_row(tree: Compiled, strategy: F64, values: F64) -> None:
     """Expected reward from every state on, ``values`` ``[M, X, Y]`` (Tian et al., Eq. 1)."""
     x_types, y_types = tree.prior.shape
-    for m in range(len(tree.parent)):
-        values[m] = 0.0
-        if tree.leaf[m] >= 0:
+    for node in range(len(tree.parent)):
+        values[node] = 0.0
+        if tree.leaf[node] >= 0:
             for x in range(x_types):
-                assign_row(values[m, x], tree.payoff[tree.leaf[m], x])
-    for m in range(len(tree.parent) - 1, 0, -1):
-        parent = tree.parent[m]
+                assign_row(values[node, x], tree.payoff[tree.leaf[node], x])
+    for node in range(len(tree.parent) - 1, 0, -1):
+        parent = tree.parent[node]
         first_moves = tree.player[parent] == 0
         for x in range(x_types):
             for y in range(y_types):
-                values[parent, x, y] += strategy[m, x if first_moves else y] * values[m, x, y]
+                values[parent, x, y] += strategy[node, x if first_moves else y] * values[node, x, y]
 
 
 def random(game: Solvable, seed: int) -> F64:

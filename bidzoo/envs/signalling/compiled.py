@@ -2,13 +2,14 @@
 
 Everything tabular (CFR, JPS, BAD, A2C, the exact solver, Table 1's counts) runs on this one form.
 Nodes are numbered level by level, so parents come before children, the children of a node are consecutive
-and in order of action, and node 0 is the root. The information set of the mover at node ``m`` who has type ``x`` is
-the pair ``(m, x)``.
+and in order of action, and node 0 is the root. The information set of the mover at ``node`` who has type ``x`` is the
+pair ``(node, x)``.
 
-A **joint strategy** is a float64 array ``[M, T]``, ``T`` the larger number of types: ``strategy[c, x]`` is the
-probability that the player who moves at ``parent[c]``, when his type is ``x``, chooses the action that leads to node
-``c``. So the distribution of infoset ``(m, x)`` is ``strategy[first[m] : first[m] + count[m], x]``, illegal actions
-take no room, and reach probabilities are one product a node. Row 0 and columns beyond the mover's types are not read.
+A **joint strategy** is a float64 array ``[M, T]``, ``T`` the larger number of types: ``strategy[child, x]`` is the
+probability that the player who moves at ``parent[child]``, when his type is ``x``, chooses the action that leads to
+``child``. So the distribution of infoset ``(node, x)`` is column ``x`` of the rows from ``first[node]``,
+``count[node]`` of them; illegal actions take no room, and reach probabilities are one product a node. Row 0 and
+columns beyond the mover's types are not read.
 """
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -123,12 +124,13 @@ def check_strategy(compiled: Compiled, strategy: F64) -> None:
     real = np.arange(compiled.shape[1]) < np.array(compiled.num_types)[compiled.player[decisions], None]
     wrong = real & ~((np.abs(sums - 1.0) < 1e-6) & (least >= 0.0))
     if wrong.any():
-        n, z = np.argwhere(wrong)[0]
-        m = decisions[n]
-        first, last = compiled.first[m], compiled.first[m] + compiled.count[m] - 1
+        at, kind = np.argwhere(wrong)[0]
+        node = decisions[at]
+        first, last = compiled.first[node], compiled.first[node] + compiled.count[node] - 1
         raise ValueError(
-            f"strategy of {compiled.id}: moves of player_{compiled.player[m]} are not probabilities that sum to 1 "
-            f"(node {m}, type {z}: sum {sums[n, z]:g}, least {least[n, z]:g}, rows {first} ... {last} of column {z})"
+            f"strategy of {compiled.id}: moves of player_{compiled.player[node]} are not probabilities that sum to 1 "
+            f"(node {node}, type {kind}: sum {sums[at, kind]:g}, least {least[at, kind]:g}, "
+            f"rows {first} ... {last} of column {kind})"
         )
 
 
@@ -153,18 +155,20 @@ def value(compiled: Compiled, strategy: F64) -> float:
 def value_row(tree: Compiled, strategy: F64, reach: F64) -> float:
     """Expected reward; leaves each player's own reach of every node in ``reach`` ``[2, M, T]``, which starts at 1."""
     prior, total = tree.prior, 0.0
-    for m in range(len(tree.player)):
-        if m > 0:
-            parent = tree.parent[m]
+    for node in range(len(tree.player)):
+        if node > 0:
+            parent = tree.parent[node]
             mover = int(tree.player[parent])
             for x in range(strategy.shape[1]):
-                reach[mover, m, x] = reach[mover, parent, x] * strategy[m, x]
-                reach[1 - mover, m, x] = reach[1 - mover, parent, x]
-        if tree.leaf[m] >= 0:
+                reach[mover, node, x] = reach[mover, parent, x] * strategy[node, x]
+                reach[1 - mover, node, x] = reach[1 - mover, parent, x]
+        if tree.leaf[node] >= 0:
             for x in range(prior.shape[0]):
-                if reach[0, m, x] > 0.0:
+                if reach[0, node, x] > 0.0:
                     for y in range(prior.shape[1]):
-                        total += prior[x, y] * reach[0, m, x] * reach[1, m, y] * tree.payoff[tree.leaf[m], x, y]
+                        total += (
+                            prior[x, y] * reach[0, node, x] * reach[1, node, y] * tree.payoff[tree.leaf[node], x, y]
+                        )
     return total
 
 
