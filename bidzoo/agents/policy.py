@@ -8,9 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from bidzoo.core.bits import choose_row
-from bidzoo.core.kernels import I8, I64, U64, States, batched
+from bidzoo.core.kernels import I8, I64, U64, Call, States, batched, row
 from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams, next_row
+from bidzoo.envs.asking import Answer, AtTable
 from bidzoo.envs.game import Encoder, Game
 
 _POOL = 0x9001  # stream of the draw of a pool's member, in ``Streams.at(seed, board, _POOL)``
@@ -49,7 +50,14 @@ def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
         out[b] = choose_row(legal[b], keys[b])
 
 
-class Uniform:
+@row
+def uniform_row(legal: I8, keys: U64) -> int:
+    """``choose`` at one table: ``legal`` ``[1, A]``, ``keys`` ``[1]``."""
+    keys[0] = next_row(keys[0])
+    return choose_row(legal[0], keys[0])
+
+
+class Uniform(AtTable):
     """Every legal action is equally likely: the floor that every other agent must beat. Plays any game."""
 
     name = "random"
@@ -62,6 +70,9 @@ class Uniform:
         out = np.empty(len(legal), np.int64)
         choose(legal, rng.keys, out)
         return out
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        return Call(uniform_row, legal, keys)
 
 
 class ScorePolicy:

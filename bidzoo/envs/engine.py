@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bidzoo.core.bits import choose_row
-from bidzoo.core.kernels import F32, I8, I64, Bool, Call, State, States, batched, row
+from bidzoo.core.kernels import F32, I8, I64, U64, Bool, Call, State, States, batched, row
 from bidzoo.core.streams import next_row, stream_row
 from bidzoo.envs.game import Buffers, Game, Moves, Table
 
@@ -49,6 +49,10 @@ def observe_row(state: State, player: int, rules: Any, out: I8) -> None:
     """Observation of ``player``, in any phase, into ``out`` ``[F]``."""
 
 
+def view_row(state: State, player: int, out: State) -> None:
+    """What ``player`` may know into the view ``out``."""
+
+
 @row
 def clock_row(state: State) -> int:
     """Actions so far, with which the board addresses the random numbers of the next; where a game has no other."""
@@ -57,7 +61,7 @@ def clock_row(state: State) -> int:
 
 # ---- binding ------------------------------------------------------------------------------
 
-NEEDED = {each.__name__: each for each in (begin_row, legal_row, act_row, reward_row, observe_row)}
+NEEDED = {each.__name__: each for each in (begin_row, legal_row, act_row, reward_row, observe_row, view_row)}
 
 
 def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
@@ -218,6 +222,14 @@ def observe_one(states: States, b: int, rules: Any, player: int, out: I8) -> Non
     observe_row(states[b], player, rules, out)
 
 
+@of_game(row)
+def ask_table(tables: States, views: States, keys: U64, seed: int) -> None:
+    """The view of the player to act at the table ``[1]`` into ``views`` ``[1]``, its random stream into ``keys``."""
+    state = tables[0].state
+    view_row(state, int(player_row(state)), views[0])
+    keys[0] = stream_row(seed, state.board, clock_row(state))
+
+
 # ---- as a game ----------------------------------------------------------------------------
 
 
@@ -250,6 +262,9 @@ class KernelGame(Game):
             Call(self.kernels.step_table, table.record, self._rules),
             Call(self.kernels.observe_one, table.states, 0, self._rules),
         )
+
+    def asks(self, table: Table, views: States, keys: U64) -> Call:
+        return Call(self.kernels.ask_table, table.record, views, keys)
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
         self.kernels.observe_one(states, b, self._rules, player, out)

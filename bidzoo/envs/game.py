@@ -30,6 +30,7 @@ from bidzoo.core.cards import (
 from bidzoo.core.kernels import F32, I8, I64, U64, Bool, Call, State, States, allocate, row
 from bidzoo.core.layout import Layout
 from bidzoo.core.options import check_options, choose_from, is_whole
+from bidzoo.core.streams import stream_row
 from bidzoo.envs.picture import Picture
 
 LAST_BOARD = 2**62 - 1  # to begin with: as many follow before the numbers end
@@ -95,6 +96,7 @@ class Table:
         if rules is not game:
             self.out = self.out._replace(observation=np.zeros((1, game.encoder.layout.size), np.int8))
         self._begin, self._step, self._observe = game.calls(self)
+        self.seats: dict[int, Any] = {}  # agents that have been asked here, see ``asking``; no copy keeps them
 
     def __reduce__(self) -> Any:
         return _table, (self.game, self.record, self.out.observation)
@@ -205,6 +207,17 @@ class Game(ABC):
             self.step_on(states, np.array([action], np.int64), seats, seed, out)
         else:
             self.step_one(states, action, out)
+
+    def asks(self, table: Table, views: States, keys: U64) -> Call:
+        """What writes, for a seed, the view of the player to act at ``table`` into ``views`` ``[1]``.
+
+        The key of that player's random numbers goes into ``keys`` ``[1]``.
+        """
+        return Call(self._ask_one, table, views, keys)
+
+    def _ask_one(self, table: Table, views: States, keys: U64, seed: int) -> None:
+        views[:] = self.view_of(table.states, table.out.player)
+        keys[0] = stream_row(seed, int(table.states["board"][0]), int(self.clock(table.states)[0]))
 
     @abstractmethod
     def observe(self, states: States, b: int, player: int, out: I8) -> None:

@@ -24,7 +24,7 @@ from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
-from bidzoo.core.kernels import F32, I16, I32, I64, compiled_batched, in_shares_of, row
+from bidzoo.core.kernels import F32, I16, I32, I64, Call, compiled_batched, in_shares_of, row
 
 # four times as many sums fit in the registers
 LANES = 32 if "+avx512bw" in (config.CPU_FEATURES or get_host_cpu_features()) else 16
@@ -300,3 +300,18 @@ def dense(x: NDArray[Any], packed: Packed) -> F32:
     out = np.empty((len(x), packed.layers[-1, 1]), np.float32)
     _dense(x, x.view(np.int32), packed, out)
     return out
+
+
+class DenseRow:
+    """``dense`` of one row, again and again: memory and compiled forms are found once."""
+
+    def __init__(self, packed: Packed, x: NDArray[Any]) -> None:
+        """``x``: ``[1, inputs]``, int8 or float32, read at every run; ``out``: ``[1, outputs]``."""
+        self._given, self._x = x, np.empty(x.shape, np.float32)
+        self.out = np.empty((1, packed.layers[-1, 1]), np.float32)
+        self._run = Call(_dense, self._x, self._x.view(np.int32), packed, self.out)
+
+    def run(self) -> None:
+        """Write ``out``."""
+        self._x[:] = self._given
+        self._run.run()
