@@ -16,7 +16,7 @@ import numpy as np
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, log_softmax
 from bidzoo.agents.bridge.replay import ReplayBuffer
-from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor, duplicate_pairs
+from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor_of, duplicate_pairs
 from bidzoo.agents.bridge.trainer import Metrics, descend, means
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import NUM_CALLS
@@ -76,7 +76,7 @@ class ActorCritic(trainer.Trainer):
 
     def iterate(self, iteration: int) -> Metrics:
         """Play (until the buffer can be learned from), synchronise, learn, average; metrics."""
-        options, player = self.options, actor(network.half_precision(self.model), self.device)
+        options, player = self.options, actor_of(self.model, self.architecture, self.device)
         while True:
             n, stream = options.boards, self.games // (2 * options.boards)
             boards = stream * n + np.arange(n, dtype=np.int64)
