@@ -27,10 +27,11 @@ from bidzoo.core.cards import (
     hand_text,
     seat_number,
 )
-from bidzoo.core.kernels import F32, I8, I64, U64, Bool, Call, State, States, allocate, row
+from bidzoo.core.kernels import F32, I8, I64, U8, U64, Bool, Call, State, States, allocate, row
 from bidzoo.core.layout import Layout
 from bidzoo.core.options import check_options, choose_from, is_whole
 from bidzoo.core.streams import stream_row
+from bidzoo.core.threads import SHARE
 from bidzoo.envs.picture import Picture
 
 LAST_BOARD = 2**62 - 1  # to begin with: as many follow before the numbers end
@@ -55,6 +56,7 @@ class Encoder:
     kernel: Callable[[States, I8], None]  # records [B] -> out [B, layout.size]
     explain: Callable[[NDArray[Any]], str]  # one vector -> text
     code: int = 0  # branch of the game's ``encode_row``, where there are several
+    bits: bool = False  # every entry is 0 or 1, so that vectors can be packed
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name}: {self.layout.size} entries>"
@@ -78,6 +80,23 @@ class Moves(NamedTuple):
     begin: Call  # boards, seed, rows
     step: Call  # actions, seed, stride
     step_on: Call  # actions, seats, seed
+
+
+class Bits(NamedTuple):
+    """Observations of ``B`` tables, eight entries to a byte, and where a kernel writes one before it packs it.
+
+    A share of a batch has at least ``threads.SHARE`` rows, and each a row of its own in ``entries``.
+    """
+
+    packed: U8  # [B, N]  entry 8 * n + k is bit k of byte n
+    entries: I8  # [S, 8 * N]
+    words: U64  # [S, N]  the same memory
+
+    @classmethod
+    def of(cls, packed: U8) -> "Bits":
+        """Those that are written into ``packed`` ``[B, N]``."""
+        entries = np.zeros((len(packed) // SHARE + 1, 8 * packed.shape[1]), np.int8)
+        return cls(packed, entries, entries.view(np.uint64))
 
 
 class Table:
@@ -194,6 +213,18 @@ class Game(ABC):
             Call(lambda actions, seed, stride: self.step(states, actions, seed, out, stride)),
             Call(lambda actions, seats, seed: self.step_on(states, actions, seats, seed, out)),
         )
+
+    def packed_moves(self, states: States, out: Buffers, bits: Bits) -> "Moves":
+        """``moves`` whose observations go into ``bits.packed``; a game may leave ``out.observation`` as it was."""
+
+        def packing(move: Call) -> Call:
+            return Call(lambda *arguments: self._then_pack(move, out, bits, *arguments))
+
+        return Moves(*map(packing, self.moves(states, out)))
+
+    def _then_pack(self, move: Call, out: Buffers, bits: Bits, *arguments: Any) -> None:
+        move.run(*arguments)
+        bits.packed[:] = np.packbits(out.observation, axis=1, bitorder="little")
 
     def calls(self, table: Table) -> tuple[Call, Call, Call]:
         """What ``begin``, ``step`` and ``observe`` of ``table`` call, with the arguments of these."""
@@ -585,6 +616,9 @@ class _Encoded(Game):
 
     def moves(self, states: States, out: Buffers) -> Moves:
         return Game.moves(self, states, out)
+
+    def packed_moves(self, states: States, out: Buffers, bits: Bits) -> Moves:
+        return Game.packed_moves(self, states, out, bits)
 
     def _then_observe(self, states: States, out: Buffers, act: Callable[..., None], *arguments: int) -> None:
         act(*arguments)
