@@ -133,7 +133,7 @@ def main(
     json: Json = None,
 ) -> None:
     """Measure agents at one table."""
-    checkouts = {"now": Path(__file__).parents[1], **({} if beside is None else {"before": beside.resolve()})}
+    checkouts = {"microseconds": Path(__file__).parents[1], **({} if beside is None else {"before": beside.resolve()})}
     measured("one-table", 1, json, lambda report: tables(checkouts, rounds, seconds, report))
 
 

@@ -97,6 +97,13 @@ class AtTable:
         return None
 
 
+def answer_of(policy: Any, views: States, legal: I8, keys: U64) -> Answer | None:
+    """``at_table`` of any agent: None if it has no such form, or an ``act`` of its own."""
+    if isinstance(policy, AtTable) and not policy.answers_by & vars(policy).keys():
+        return policy.at_table(views, legal, keys)
+    return None
+
+
 class Seat:
     """An agent at one table: the view and the random stream that it is shown are made once and written over."""
 
@@ -106,9 +113,8 @@ class Seat:
         self.show = table.game.asks(table, self.views, self.keys)
         self._legal = table.out.mask[0].data  # whose numbers are read faster
         self._answer: Answer | None = None
-        if isinstance(policy, AtTable) and not policy.answers_by & vars(policy).keys():
-            with suppress(Exception):  # ``act`` says what is wrong
-                self._answer = policy.at_table(self.views, table.out.mask, self.keys)
+        with suppress(Exception):  # ``act`` says what is wrong
+            self._answer = answer_of(policy, self.views, table.out.mask, self.keys)
 
     def action(self, seed: int) -> int:
         """The action of an ``AtTable`` with random numbers of ``seed``; -1 where ``act`` is to be asked."""

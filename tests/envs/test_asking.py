@@ -9,14 +9,14 @@ import pytest
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge.network import NetworkPolicy
-from bidzoo.agents.bridge.sayc import Sayc
-from bidzoo.agents.policy import Uniform
+from bidzoo.agents.bridge.sayc import Pass, Sayc
+from bidzoo.agents.policy import Pool, Uniform
 from bidzoo.core.streams import Streams
 from bidzoo.envs.asking import MOST_SEATS, AtTable, ask_one
 from bidzoo.registry import GAMES
 
 SLOW = {"bmcs", "bmcs-sl", "rpi-bmcs", "bmcs-weighted", "rl-mcs", "pi-search", "uct", "learned-search"}
-IN_BATCH_FORM = {"pass", "baseline16", "pbl"}
+IN_BATCH_FORM = {"baseline16", "pbl"}
 OPTIONS = {"a2c": {"epochs": 1, "updates": 2}, "bad": {"epochs": 1, "updates": 2}, "cfr": {"iterations": 3}}
 PLAYED = [(env_id, name) for env_id in GAMES for name in agents.AGENTS if env_id in agents.AGENTS[name].games]
 
@@ -63,6 +63,18 @@ def test_what_changes_in_a_network_policy_counts_from_the_next_call():
     compare(env, policy, 1)
     policy._network = agents.make("a2c-bridge").network
     compare(env, policy, 1)
+
+
+def test_a_pool_answers_by_the_member_of_the_board():
+    """Also one that was added since, and one that has no form for one table."""
+    env = bidzoo.make("bridge_bidding_v0")
+    pool = Pool([Sayc(), agents.make("sl-small", temperature=1.0), Pass(), Uniform()], seed=4)
+    assert compare(env, pool, 8) > 30
+    pool.add(agents.make("a2c-bridge"))
+    pool.members[0] = Uniform()
+    assert compare(env, pool, 8) > 30
+    pool.seed = 5
+    assert compare(env, pool, 4) > 10
 
 
 class Last(Sayc):

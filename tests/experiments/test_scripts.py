@@ -55,7 +55,7 @@ def test_one_table(tmp_path, monkeypatch):
     monkeypatch.setattr(one_table, "WORKS", {name: one_table.WORKS[name]})
     one_table.main(rounds=1, seconds=0.01, beside=Path(one_table.__file__).parents[1], json=path)
     (table,) = results.load(path)["tables"]
-    assert table.columns == ["what", "now", "before", "times"] and table.rows[0]["now"] > 0
+    assert table.columns == ["what", "microseconds", "before", "times"] and table.rows[0]["microseconds"] > 0
 
 
 @pytest.mark.parametrize(("command", "titles"), [("policies", 3), ("baseline19", 2)])

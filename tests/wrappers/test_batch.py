@@ -193,9 +193,7 @@ def test_torch_unpacks_where_the_bits_are():
 def test_what_cannot_be_packed():
     given = bidzoo.make_game("minibridge_v0")
     game = with_encoder(given, replace(given.encoder, name="mine", bits=False))
-    with pytest.raises(
-        ValueError, match=r"packed: encoder 'mine' does not say that every entry .*bits=True"
-    ):
+    with pytest.raises(ValueError, match=r"packed: encoder 'mine' does not say that every entry .*bits=True"):
         Batch(game, 2, packed=True)
     with pytest.raises(ValueError, match="packed 1: expected"):
         bidzoo.make_vec("comm_v0", 2, packed=1)

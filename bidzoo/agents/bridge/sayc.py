@@ -32,7 +32,7 @@ from bidzoo.envs.asking import Answer, AtTable
 from bidzoo.envs.bridge.render import suited
 
 
-class Pass:
+class Pass(AtTable):
     """``pass``: never bids, the zero of every bidding scale; plays ``bridge_bidding_v0``."""
 
     name = "pass"
@@ -43,6 +43,9 @@ class Pass:
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """A pass for every row."""
         return np.zeros(len(legal), np.int64)
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        return Call(lambda: PASS)
 
 
 # ---- what calls promise ------------------------------------------------------------------

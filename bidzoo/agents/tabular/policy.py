@@ -69,7 +69,7 @@ def _choose(
 
 @row
 def _choose_one(
-    views: States, keys: U64, game: int, size: int, child: I32, strategy: F64, first: I32, count: I32, action: I32
+    views: States, keys: U64, game: int, size: int, child: I32, first: I32, count: I32, action: I32, strategy: F64
 ) -> int:
     """``TablePolicy.act`` at one table, ``views`` and ``keys`` ``[1]``; -1 for a view of another game."""
     view = views[0]
@@ -111,8 +111,8 @@ class TablePolicy(AtTable):
 
     def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
         game, compiled = self.game, self.compiled
-        tree = compiled.child, self.strategy, compiled.first, compiled.count, compiled.action
-        return Call(_choose_one, views, keys, game.code, game.size, *tree)
+        tree = compiled.child, compiled.first, compiled.count, compiled.action
+        return _TableAnswer(self, Call(_choose_one, views, keys, game.code, game.size, *tree))
 
     def probabilities(self, views: States, legal: I8) -> F64:
         """Chance of every action ``[B, A]``; 0 for illegal ones. ValueError as in ``act``."""
@@ -227,6 +227,17 @@ class Solved(AtTable):
         for game in np.unique(games):
             rows = np.flatnonzero(games == game)
             yield self.policy(_game_shown(game)), rows
+
+
+class _TableAnswer:
+    """``TablePolicy.at_table``; another strategy of the policy counts from the next action on."""
+
+    def __init__(self, policy: TablePolicy, call: Call) -> None:
+        self._policy, self._call = policy, call
+
+    def run(self) -> int:
+        action: int = self._call.run(self._policy.strategy)
+        return action
 
 
 class _SolvedAnswer:
