@@ -30,14 +30,15 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def make_vec(env_id: GameId | str, num_envs: int, **options: Any) -> Batch:
+def make_vec(env_id: GameId | str, num_envs: int, *, packed: bool = False, **options: Any) -> Batch:
     """The batched engine: ``num_envs`` tables of ``env_id`` in step (see ``bidzoo.wrappers.batch.Batch``).
 
-    ``env_id`` and ``options`` as ``make`` takes them, but for ``render_mode``, ``illegal_action`` and ``mask_in``.
+    ``env_id`` and ``options`` as ``make`` takes them, but for ``render_mode``, ``illegal_action`` and ``mask_in``; with
+    ``packed`` observations are bits, eight to a byte.
     """
     from bidzoo.wrappers.batch import Batch
 
-    return Batch(make_game(env_id, **options), num_envs)
+    return Batch(make_game(env_id, **options), num_envs, packed=packed)
 
 
 def check_agent(policy: Agent, game: Game | GameId | str | None = None, **options: Any) -> Checked:

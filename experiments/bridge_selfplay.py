@@ -65,7 +65,9 @@ def player(name: str, device: str, seed: int) -> tuple[Bridge, Actor]:
     else:
         packaged = network.packaged_network(name)
         architecture, model = packaged.architecture, network.module_of(packaged)
-    return Bridge(False, observation=architecture.observation), selfplay.actor(model.to(device), device)
+    return Bridge(False, observation=architecture.observation), selfplay.actor_of(
+        model.to(device), architecture, device
+    )
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Options:
     """How the speed is measured."""
 
     device: str = "cpu"  # of torch
-    threads: int = 1  # of torch on the processor; the kernels take all cores
+    threads: int = 1  # of torch on the processor, beside a GPU; the kernels take all cores
     rounds: int = 3  # batches of each size; the fastest counts, since whatever else runs on the machine only slows
     limit: float = 20.0  # seconds; larger batches of a network are left out once one took longer
     seed: int = 0  # of deals, calls and random weights
@@ -123,7 +125,7 @@ def tables(networks: Sequence[str], boards: Sequence[int], options: Options, rep
         "Self-play: decisions a second",
         ["network", "boards", "decisions", "decisions/s", "processor µs a decision"],
         note=f"device {options.device}; fastest of {options.rounds} batches; "
-        f"{get_threads()} threads of the kernels, {options.threads} of torch on the processor; "
+        f"{get_threads()} threads of the kernels, which run networks too where that is a processor; "
         f"{os.getloadavg()[0]:.1f} processes waiting for {os.cpu_count()} cores at the start; "
         "none: calls by the random numbers alone; 4x1024: 4 hidden layers of 1024, random weights",
     )

@@ -8,9 +8,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from bidzoo.core.bits import choose_row
-from bidzoo.core.kernels import I8, I64, U64, States, batched
+from bidzoo.core.calls import Call
+from bidzoo.core.kernels import I8, I64, U64, States, batched, row
 from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams, next_row
+from bidzoo.envs.asking import Answer, AtTable, answer_of
 from bidzoo.envs.game import Encoder, Game
 
 _POOL = 0x9001  # stream of the draw of a pool's member, in ``Streams.at(seed, board, _POOL)``
@@ -49,7 +51,14 @@ def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
         out[b] = choose_row(legal[b], keys[b])
 
 
-class Uniform:
+@row
+def uniform_row(legal: I8, keys: U64) -> int:
+    """``choose`` at one table: ``legal`` ``[1, A]``, ``keys`` ``[1]``."""
+    keys[0] = next_row(keys[0])
+    return choose_row(legal[0], keys[0])
+
+
+class Uniform(AtTable):
     """Every legal action is equally likely: the floor that every other agent must beat. Plays any game."""
 
     name = "random"
@@ -62,6 +71,9 @@ class Uniform:
         out = np.empty(len(legal), np.int64)
         choose(legal, rng.keys, out)
         return out
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        return Call(uniform_row, legal, keys)
 
 
 class ScorePolicy:
@@ -114,7 +126,7 @@ class FunctionPolicy:
         return np.array(chosen, np.int64)
 
 
-class Pool:
+class Pool(AtTable):
     """A population as one policy, such as the past selves of a learner.
 
     Every board samples one member, uniformly, which plays it to the end in all seats of the pool.
@@ -156,3 +168,27 @@ class Pool:
             rows = np.flatnonzero(numbers == number)
             actions[rows] = self.members[number].act(views[rows], legal[rows], rng[rows])
         return actions
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        return _PoolAnswer(self, views, legal, keys)
+
+
+class _PoolAnswer:
+    """``Pool.at_table``: that of the member whose board it is; a member is sampled once a board."""
+
+    def __init__(self, pool: Pool, views: States, legal: I8, keys: U64) -> None:
+        self._pool, self._arrays, self._boards = pool, (views, legal, keys), views["board"]
+        self._sampled: tuple[Any, ...] = ()  # for what, and the member's place
+        self._answers: dict[int, tuple[Policy, Answer | None]] = {}  # by place
+
+    def run(self) -> int:
+        pool, boards = self._pool, self._boards
+        given = pool.seed, int(boards[0]), len(pool.members)
+        if self._sampled[:-1] != given:
+            self._sampled = *given, int(pool.sampled(boards.astype(np.int64))[0])
+        place = self._sampled[-1]
+        member = pool.members[place]
+        if self._answers.get(place, (None, None))[0] is not member:
+            self._answers[place] = member, answer_of(member, *self._arrays)
+        answer = self._answers[place][1]
+        return -1 if answer is None else answer.run()

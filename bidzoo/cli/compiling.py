@@ -130,6 +130,10 @@ def use_rules(game: "Game") -> None:
     from bidzoo.wrappers.batch import Batch
     from bidzoo.wrappers.gymnasium import SingleAgent, SingleAgentVector
 
+    if game.encoder.bits:
+        packed = Batch(game, ROWS, packed=True)
+        packed.reset()
+        packed.step(packed.action_mask.argmax(1))
     batch, players = Batch(game, ROWS), range(1, game.num_players)
     batch.reset()
     batch.state()

@@ -1,11 +1,11 @@
 """Sets of small numbers (cards of a hand, ranks of a suit, legal actions) as the bits of one integer."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.core.kernels import I8, row
+from bidzoo.core.kernels import I8, U8, U64, row
 from bidzoo.core.streams import below_row
 
 
@@ -42,6 +42,23 @@ def nth_row(bits: int, n: int) -> int:
 def pick_row(bits: int, key: np.uint64) -> int:
     """One number of the set, all equally likely; -1 if it is empty."""
     return nth_row(bits, below_row(key, count_row(bits))) if bits else -1
+
+
+_SPREAD, _56 = np.uint64(0x0102040810204080), np.uint64(56)
+
+
+@row
+def pack_row(words: U64, out: U8) -> None:
+    """Eight entries of 0 or 1, the bytes of each of ``words`` ``[N]``, as bits of a byte of ``out`` ``[N]``.
+
+    The product has entry ``i`` at bit ``56 + i``, and each other pair of entry and shift at a place of its own below.
+    """
+    for n in range(len(out)):
+        out[n] = (words[n] * _SPREAD) >> _56
+
+
+if not TYPE_CHECKING:  # plain NumPy reports the wrap-around
+    pack_row.py_func = np.errstate(over="ignore")(pack_row.py_func)
 
 
 _WORD = 63  # entries that are looked at together, as the bits of one integer

@@ -268,6 +268,8 @@ class TableEnv(AECEnv[str, Any, int | None]):
             TypeError: neither a policy nor a function.
             ValueError: it does not play this game, or its answer is no legal action.
         """
+        if self._board >= 0 and id(policy) in self._table.seats:  # it was asked here before
+            return ask_one(policy, self._table, self._seed)
         if isinstance(policy, str):
             raise TypeError(f"ask() takes a policy: bidzoo.agents.make({policy!r})")
         if isclass(policy) or not (callable(policy) or hasattr(policy, "act")):

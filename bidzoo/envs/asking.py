@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from inspect import isclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core import plugins
+from bidzoo.core.kernels import I8, U64, States, allocate
 from bidzoo.core.streams import Streams
 from bidzoo.envs.check import TURNS, check, missing_field
 from bidzoo.envs.game import Game, Table, legal_actions, no_legal_action
+
+MOST_SEATS = 16  # agents whom a table remembers
 
 
 class asking:
@@ -54,24 +58,108 @@ def policy_hint(other: Any) -> str:
     return ""
 
 
+# ---- one decision at one table ------------------------------------------------------------
+
+
+class Answer(Protocol):
+    """What answers for one agent at one table."""
+
+    def run(self) -> int:
+        """The action for what the arrays hold that it was made with."""
+        ...
+
+
+class AtTable:
+    """The base of agents that also answer for one table alone, sooner than by a batch of one.
+
+    ``at_table`` makes what answers and keeps its memory, so that nothing is allocated or looked up for a decision. Its
+    actions are those of ``act``. A subclass that overrides a method of ``answers_by`` and not ``at_table`` is asked by
+    ``act``, as agents without this base are.
+    """
+
+    answers_by: ClassVar[frozenset[str]] = frozenset({"act"})  # the methods of which ``at_table`` is a faster form
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "at_table" not in vars(cls) and cls.answers_by & vars(cls).keys():
+            cls.at_table = AtTable.at_table  # type: ignore[method-assign]
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        """What returns the action for ``views`` ``[1]`` whenever it is run; None: ``act`` is asked.
+
+        Args:
+            views: of the player to act, written over before each run.
+            legal: ``[1, A]``, written over too, and only read.
+            keys: ``[1]`` of the stream of random numbers (``Streams``), written over too.
+
+        An answer that is not legal, or an exception, leads to ``act``, whose answer or exception counts.
+        """
+        return None
+
+
+def answer_of(policy: Any, views: States, legal: I8, keys: U64) -> Answer | None:
+    """``at_table`` of any agent: None if it has no such form, or an ``act`` of its own."""
+    if isinstance(policy, AtTable) and not policy.answers_by & vars(policy).keys():
+        return policy.at_table(views, legal, keys)
+    return None
+
+
+class Seat:
+    """An agent at one table: the view and the random stream that it is shown are made once and written over."""
+
+    def __init__(self, policy: Any, table: Table) -> None:
+        self.policy = policy  # kept, so that no other object has its ``id``
+        self.views, self.keys = allocate(table.game.view, 1), np.zeros(1, np.uint64)
+        self.show = table.game.asks(table, self.views, self.keys)
+        self._legal = table.out.mask[0].data  # whose numbers are read faster
+        self._answer: Answer | None = None
+        with suppress(Exception):  # ``act`` says what is wrong
+            self._answer = answer_of(policy, self.views, table.out.mask, self.keys)
+
+    def action(self, seed: int) -> int:
+        """The action of an ``AtTable`` with random numbers of ``seed``; -1 where ``act`` is to be asked."""
+        if self._answer is None:
+            return -1
+        try:
+            self.show.run(seed)
+            action = self._answer.run()
+        except Exception:
+            return -1
+        return action if 0 <= action < len(self._legal) and self._legal[action] else -1
+
+
 def ask_one(policy: Any, table: Table, seed: int) -> int:
     """The action of ``policy`` for the player to act at ``table``, with the random numbers of ``(seed, board, turn)``.
 
     Raises:
         ValueError: it does not play this game, its answer is no legal action, or there is none.
     """
-    game, states, name = table.game, table.states, getattr(policy, "name", "the policy")
-    legal = table.out.mask.copy()
-    clock, board = int(game.clock(states)[0]), int(states["board"][0])
+    seat = table.seats.get(id(policy))
+    if seat is None:
+        if len(table.seats) == MOST_SEATS:
+            table.seats.clear()
+        seat = table.seats[id(policy)] = Seat(policy, table)
+    action: int = seat.action(seed)
+    return action if action >= 0 else _ask_batch(policy, table, seat, seed)
+
+
+def _ask_batch(policy: Any, table: Table, seat: Seat, seed: int) -> int:
+    """``ask_one`` by ``act``, which gets arrays of its own."""
+    game, name, mask = table.game, getattr(policy, "name", "the policy"), table.out.mask
+    legal, board, clock = mask.copy(), table.states["board"], game.clock
     if b"\1" not in legal.tobytes() and table.out.player[0] >= 0:  # NumPy takes five times as long
-        raise no_legal_action(game, int(table.out.player[0]), 0, board)
-    with asking(name, game, board, clock):
-        answer = policy.act(game.view_of(states, table.out.player), legal, Streams.one(seed, board, clock))
+        raise no_legal_action(game, int(table.out.player[0]), 0, int(board[0]))
+    try:
+        seat.show.run(seed)
+        answer = policy.act(seat.views.copy(), legal, Streams(seat.keys.copy()))
+    except BaseException:
+        with asking(name, game, int(board[0]), int(clock(table.states)[0])):
+            raise
     if type(answer) is np.ndarray and answer.shape == (1,) and answer.dtype.kind == "i":
         action = int(answer[0])
-        if 0 <= action < game.num_actions and table.out.mask[0, action]:
+        if 0 <= action < game.num_actions and mask[0, action]:
             return action
-    return int(legal_actions(name, answer, table.out.mask, states["board"])[0])
+    return int(legal_actions(name, answer, mask, board)[0])
 
 
 def _span(noun: str, numbers: Any) -> str:

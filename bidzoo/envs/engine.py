@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bidzoo.core.bits import choose_row
+from bidzoo.core.bits import choose_row, pack_row
 from bidzoo.core.calls import Call
-from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
+from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, batched, row
 from bidzoo.core.streams import next_row, stream_row
-from bidzoo.envs.game import Buffers, Game, Moves, MovesAt, Table
+from bidzoo.core.threads import SHARE
+from bidzoo.envs.game import Bits, Buffers, Game, Moves, MovesAt, Table
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,6 +51,10 @@ def observe_row(state: State, player: int, rules: Any, out: I8) -> None:
     """Observation of ``player``, in any phase, into ``out`` ``[F]``."""
 
 
+def view_row(state: State, player: int, out: State) -> None:
+    """What ``player`` may know into the view ``out``."""
+
+
 @row
 def clock_row(state: State) -> int:
     """Actions so far, with which the board addresses the random numbers of the next; where a game has no other."""
@@ -58,7 +63,7 @@ def clock_row(state: State) -> int:
 
 # ---- binding ------------------------------------------------------------------------------
 
-NEEDED = {each.__name__: each for each in (begin_row, legal_row, act_row, reward_row, observe_row)}
+NEEDED = {each.__name__: each for each in (begin_row, legal_row, act_row, reward_row, observe_row, view_row)}
 
 
 def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
@@ -176,6 +181,61 @@ def step(
             show_row(states[b], rules, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
+@of_game(row)
+def show_packed_row(state: State, rules: Any, out: Buffers, b: int, bits: Bits, entries: I8, words: U64) -> None:
+    """``show_row`` of table ``b``, whose observation goes into ``bits``; ``entries`` and ``words`` are one memory."""
+    observation = entries[: out.observation.shape[1]]
+    show_row(state, rules, out.player[b : b + 1], observation, out.mask[b])
+    pack_row(words, bits.packed[b])
+
+
+@of_game(batched)
+def begin_packed(
+    start: int,
+    stop: int,
+    states: States,
+    rules: Any,
+    source: Any,
+    out: Buffers,
+    bits: Bits,
+    boards: I64,
+    seed: int,
+    rows: Bool,
+) -> None:
+    """``begin`` with packed observations."""
+    entries, words = bits.entries[start // SHARE], bits.words[start // SHARE]
+    for b in range(start, stop):
+        if rows[b]:
+            begin_row(states[b], boards[b], seed, rules, source)
+            out.reward[b, :] = 0
+            out.over[b] = False
+            show_packed_row(states[b], rules, out, b, bits, entries, words)
+
+
+@of_game(batched)
+def step_packed(
+    start: int,
+    stop: int,
+    states: States,
+    rules: Any,
+    source: Any,
+    out: Buffers,
+    bits: Bits,
+    actions: I64,
+    seed: int,
+    stride: int,
+) -> None:
+    """``step`` with packed observations."""
+    entries, words = bits.entries[start // SHARE], bits.words[start // SHARE]
+    for b in range(start, stop):
+        acted = take_row(states[b], actions[b], rules)
+        out.over[b] = end_row(states[b], acted, rules, out.reward[b])
+        if out.over[b] and stride > 0:
+            begin_row(states[b], states[b].board + stride, seed, rules, source)
+        if acted:
+            show_packed_row(states[b], rules, out, b, bits, entries, words)
+
+
 @of_game(batched)
 def step_on(
     start: int, stop: int, states: States, rules: Any, out: Buffers, actions: I64, seed: int, seats: int
@@ -227,6 +287,14 @@ def observe_table(tables: States, rules: Any, player: int, out: I8) -> None:
     observe_row(tables[0].state, player, rules, out)
 
 
+@of_game(row)
+def ask_table(tables: States, views: States, keys: U64, seed: int) -> None:
+    """The view of the player to act at the table ``[1]`` into ``views`` ``[1]``, its random stream into ``keys``."""
+    state = tables[0].state
+    view_row(state, int(player_row(state)), views[0])
+    keys[0] = stream_row(seed, state.board, clock_row(state))
+
+
 # ---- as a game ----------------------------------------------------------------------------
 
 
@@ -263,3 +331,11 @@ class KernelGame(Game):
             Call(kernels.step_table, record, self._rules),
             Call(kernels.observe_table, record, self._rules),
         )
+
+    def packed_moves(self, states: States, out: Buffers, bits: Bits) -> Moves:
+        act, stay = self.kernels, (states, self._rules, self._source, out, bits)
+        moves = super().packed_moves(states, out, bits)
+        return moves._replace(begin=Call(act.begin_packed, *stay), step=Call(act.step_packed, *stay))
+
+    def asks(self, table: Table, views: States, keys: U64) -> Call:
+        return Call(self.kernels.ask_table, table.record, views, keys)

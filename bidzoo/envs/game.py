@@ -28,9 +28,11 @@ from bidzoo.core.cards import (
     hand_text,
     seat_number,
 )
-from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, allocate, row
+from bidzoo.core.kernels import F32, I8, I64, U8, U64, Bool, State, States, allocate, row
 from bidzoo.core.layout import Layout
 from bidzoo.core.options import check_options, choose_from, is_whole
+from bidzoo.core.streams import stream_row
+from bidzoo.core.threads import SHARE
 from bidzoo.envs.picture import Picture
 
 LAST_BOARD = 2**62 - 1  # to begin with: as many follow before the numbers end
@@ -55,6 +57,7 @@ class Encoder:
     kernel: Callable[[States, I8], None]  # records [B] -> out [B, layout.size]
     explain: Callable[[NDArray[Any]], str]  # one vector -> text
     code: int = 0  # branch of the game's ``encode_row``, where there are several
+    bits: bool = False  # every entry is 0 or 1, so that vectors can be packed
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name}: {self.layout.size} entries>"
@@ -88,6 +91,23 @@ class MovesAt(NamedTuple):
     observe: Call  # player, out [F]
 
 
+class Bits(NamedTuple):
+    """Observations of ``B`` tables, eight entries to a byte, and where a kernel writes one before it packs it.
+
+    A share of a batch has at least ``threads.SHARE`` rows, and each a row of its own in ``entries``.
+    """
+
+    packed: U8  # [B, N]  entry 8 * n + k is bit k of byte n
+    entries: I8  # [S, 8 * N]
+    words: U64  # [S, N]  the same memory
+
+    @classmethod
+    def of(cls, packed: U8) -> "Bits":
+        """Those that are written into ``packed`` ``[B, N]``."""
+        entries = np.zeros((len(packed) // SHARE + 1, 8 * packed.shape[1]), np.int8)
+        return cls(packed, entries, entries.view(np.uint64))
+
+
 class Table:
     """One table of ``game`` in a single record, for interfaces that play one: a kernel is called with it fastest.
 
@@ -104,6 +124,7 @@ class Table:
         if rules is not game:
             self.out = self.out._replace(observation=np.zeros((1, game.encoder.layout.size), np.int8))
         self._moves = game.moves_at(self)
+        self.seats: dict[int, Any] = {}  # agents that have been asked here, see ``asking``; no copy keeps them
 
     def __reduce__(self) -> Any:
         return _table, (self.game, self.record, self.out.observation)
@@ -220,6 +241,29 @@ class Game(ABC):
             self.observe(states, np.zeros(1, np.int64), player, seen[None])
 
         return MovesAt(Call(begin), Call(step), Call(observe))
+
+    def packed_moves(self, states: States, out: Buffers, bits: Bits) -> Moves:
+        """``moves`` whose observations go into ``bits.packed``; a game may leave ``out.observation`` as it was."""
+
+        def packing(move: Call) -> Call:
+            return Call(lambda *arguments: self._then_pack(move, out, bits, *arguments))
+
+        return Moves(*map(packing, self.moves(states, out)))
+
+    def _then_pack(self, move: Call, out: Buffers, bits: Bits, *arguments: Any) -> None:
+        move.run(*arguments)
+        bits.packed[:] = np.packbits(out.observation, axis=1, bitorder="little")
+
+    def asks(self, table: Table, views: States, keys: U64) -> Call:
+        """What writes, for a seed, the view of the player to act at ``table`` into ``views`` ``[1]``.
+
+        The key of that player's random numbers goes into ``keys`` ``[1]``.
+        """
+        return Call(self._ask_one, table, views, keys)
+
+    def _ask_one(self, table: Table, views: States, keys: U64, seed: int) -> None:
+        views[:] = self.view_of(table.states, table.out.player)
+        keys[0] = stream_row(seed, int(table.states["board"][0]), int(self.clock(table.states)[0]))
 
     @abstractmethod
     def views(self, states: States, players: I64, out: States) -> None:
@@ -574,6 +618,9 @@ class _Encoded(Game):
         ruled = Table(self._base, table.record)  # the same, with the observation that the base game writes
         begin, step = (Call(self._then_observe, table.states, table.out, act) for act in (ruled.begin, ruled.step))
         return MovesAt(begin, step, Game.moves_at(self, table).observe)
+
+    def packed_moves(self, states: States, out: Buffers, bits: Bits) -> Moves:
+        return Game.packed_moves(self, states, out, bits)
 
     def _then_observe(self, states: States, out: Buffers, act: Callable[..., None], *arguments: int) -> None:
         act(*arguments)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from bidzoo.agents.policy import Uniform
 from bidzoo.core.kernels import F32, I8, I64, Bool, States, row
-from bidzoo.core.options import whole
+from bidzoo.core.options import truth, whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.asking import asking
-from bidzoo.envs.game import LAST_BOARD, Game, Moves, first_illegal, legal_actions, no_legal_action
+from bidzoo.envs.game import LAST_BOARD, Bits, Game, Moves, first_illegal, legal_actions, no_legal_action
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -70,21 +70,38 @@ class Batch:
     The caller plays every seat, so this is not a ``VectorEnv`` of Gymnasium: a learner among other policies has
     ``gymnasium.make_vec``. ``reset`` and ``step`` return the arrays as a ``VectorEnv`` does. torch takes ``player`` as
     an index after ``.long()``.
+
+    With ``packed`` ``observation`` is uint8 ``[B, ceil(F / 8)]``: entry ``8 * n + k`` is bit ``k`` of byte ``n``. That
+    is an eighth of the memory, and of what goes to a GPU. NumPy unpacks it, or torch where it is::
+
+        np.unpackbits(batch.observation, axis=1, count=F, bitorder="little")
+        (packed[:, :, None] >> torch.arange(8, device=packed.device) & 1).flatten(1)[:, :F]
+
+    Raises:
+        ValueError: ``packed``, and the encoder does not say (``Encoder.bits``) that its entries are 0 or 1.
     """
 
-    def __init__(self, game: Game, num_envs: int, autoreset: bool = True) -> None:
+    def __init__(self, game: Game, num_envs: int, autoreset: bool = True, packed: bool = False) -> None:
         self.game, self.num_envs = game, whole("num_envs", num_envs, 1, 2**31 - 1)
-        self.num_agents = game.num_players
-        self.single_observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
+        self.num_agents, size = game.num_players, game.encoder.layout.size
+        self.packed = truth("packed", packed)
+        if self.packed and not game.encoder.bits:
+            raise ValueError(
+                f"packed: encoder {game.encoder.name!r} does not say that every entry is 0 or 1;"
+                " if it is, make it with Encoder(..., bits=True)"
+            )
+        self.single_observation_space = (
+            spaces.Box(0, 255, (-(-size // 8),), np.uint8) if self.packed else spaces.Box(0, 1, (size,), np.int8)
+        )
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.seed = 0
         self.states: States = game.new(num_envs)
         self.buffers = game.buffers(num_envs)
-        self.observation, self.reward, self.terminated = (
-            self.buffers.observation,
-            self.buffers.reward,
-            self.buffers.over,
-        )
+        self.observation: I8 = self.buffers.observation
+        self.reward, self.terminated = self.buffers.reward, self.buffers.over
+        if self.packed:
+            bits: Any = np.zeros((num_envs, -(-size // 8)), np.uint8)  # declared as what most batches have
+            self.observation = bits
         self.player, self.action_mask = self.buffers.player.copy(), self.buffers.mask.copy()
         self._stride = num_envs if autoreset else 0
         self.ready = False
@@ -92,6 +109,8 @@ class Batch:
     @cached_property
     def moves(self) -> Moves:
         """``Game.moves`` of these tables."""
+        if self.packed:
+            return self.game.packed_moves(self.states, self.buffers, Bits.of(self.observation.view(np.uint8)))
         return self.game.moves(self.states, self.buffers)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -120,9 +120,12 @@ class SingleAgent(gymnasium.Env[Any, Any]):
     def _show(self, table: Table) -> None:
         self._table = table
         self._mask, self._observation = table.out.mask[0], table.out.observation[0]  # views, which no copy keeps
+        self._player_to_act = table.out.player.data  # whose numbers are read faster
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_mask", "_observation")}
+        return {
+            name: value for name, value in vars(self).items() if name not in ("_mask", "_observation", "_player_to_act")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -181,7 +184,7 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         table, seats, seed = self._table, self._random, self._seed
         if action >= 0 or seats:
             table.step(action, seed, seats)
-        while (player := table.out.player[0]) != self.learner and player >= 0:
+        while (player := self._player_to_act[0]) != self.learner and player >= 0:
             table.step(ask_one(self._policies[player], table, seed), seed, seats)
 
     def _shown(self, observation: I8) -> Any:

@@ -16,7 +16,7 @@ from bidzoo.agents.bridge.bmcs import Bmcs, SearchResult
 from bidzoo.agents.bridge.bmcs import Options as SearchOptions
 from bidzoo.agents.bridge.evaluator import Evaluator
 from bidzoo.agents.bridge.network import Network, NetworkPolicy
-from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor, log_chances
+from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor_of, log_chances
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.core.arrays import digest
 from bidzoo.core.kernels import F32, F64, I64
@@ -91,7 +91,7 @@ class Trainer(trainer.Trainer):
     def iterate(self, iteration: int) -> Metrics:
         options = self.options
         boards = iteration * options.boards + np.arange(options.boards)
-        act = actor(self.policy, self.device)
+        act = actor_of(self.policy, self.architecture, self.device)
         sides = np.full(options.boards, BOTH)
         _, decisions = selfplay.play(self.game, boards, options.seed, act, act, sides, iteration)
         self.games += options.boards

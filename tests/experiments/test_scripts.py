@@ -1,11 +1,13 @@
 """Every script of ``experiments/`` that has no test file of its own runs, small."""
 
 from functools import partial
+from pathlib import Path
 
 import bridge_training
 import cross_play
 import joint_search
 import numpy as np
+import one_table
 import opponent_models
 import other_suites
 import played_cards
@@ -46,6 +48,14 @@ def test_opponent_models(tmp_path, monkeypatch):
     opponent_models.main(boards=2, seed=1, json=path)
     explanation, *searches = results.load(path)["tables"]
     assert len(explanation.rows) == len(searches[0].rows) == len(opponent_models.EXPERTS)
+
+
+def test_one_table(tmp_path, monkeypatch):
+    path, name = tmp_path / "one.json", "env.step(env.ask(random)), bridge_bidding_v0"
+    monkeypatch.setattr(one_table, "WORKS", {name: one_table.WORKS[name]})
+    one_table.main(rounds=1, seconds=0.01, beside=Path(one_table.__file__).parents[1], json=path)
+    (table,) = results.load(path)["tables"]
+    assert table.columns == ["what", "microseconds", "before", "times"] and table.rows[0]["microseconds"] > 0
 
 
 @pytest.mark.parametrize(("command", "titles"), [("policies", 3), ("baseline19", 2)])

@@ -1,11 +1,17 @@
 """The batched engine as users of vector environments meet it."""
 
+import pickle
+from dataclasses import replace
+
 import gymnasium
 import numpy as np
 import pytest
 
 import bidzoo
 from bidzoo.benchmarks import match
+from bidzoo.core.threads import kernel_threads
+from bidzoo.envs.game import with_encoder
+from bidzoo.registry import GAMES
 from bidzoo.wrappers.batch import Batch
 from bidzoo.wrappers.gymnasium import SingleAgent, SingleAgentVector
 
@@ -127,3 +133,67 @@ def test_a_policy_that_writes_into_its_mask_makes_nothing_legal():
         SingleAgent(game, [Cheat()] * 4, 2).reset(seed=0)
     with pytest.raises(ValueError, match="cheat: illegal action 2 at board 0; legal: "):
         SingleAgentVector(game, 2, [Cheat()] * 4, 2).reset(seed=0)
+
+
+# ---- packed observations -----------------------------------------------------------------
+
+ENCODERS = [(env_id, name) for env_id in GAMES for name in bidzoo.make_game(env_id).encoders]
+
+
+def assert_unpacked_is_plain(plain, packed, steps, seed=1):
+    """The same calls at the same tables show the same, with ``steps`` of random actions, some of them none."""
+    size, rng = plain.observation.shape[1], np.random.default_rng(seed)
+    shown = [batch.reset(seed=seed)[0] for batch in (plain, packed)]
+    assert packed.single_observation_space == gymnasium.spaces.Box(0, 255, (-(-size // 8),), np.uint8)
+    for _ in range(steps):
+        assert shown[1] is packed.observation and packed.observation.dtype == np.uint8
+        np.testing.assert_array_equal(
+            np.unpackbits(packed.observation, axis=1, count=size, bitorder="little"), plain.observation
+        )
+        mask = plain.action_mask.astype(np.float64)
+        actions = np.where(mask.any(1), (rng.random(mask.shape) * mask).argmax(1), -1)
+        actions[rng.random(len(actions)) < 0.1] = -1
+        shown = [batch.step(actions)[0] for batch in (plain, packed)]
+        for name in ("player", "action_mask", "reward", "terminated"):
+            np.testing.assert_array_equal(getattr(packed, name), getattr(plain, name), err_msg=name)
+
+
+@pytest.mark.parametrize(("env_id", "name"), ENCODERS)
+def test_unpacked_is_plain(env_id, name):
+    assert_unpacked_is_plain(*(bidzoo.make_vec(env_id, 70, observation=name, packed=p) for p in (False, True)), 30)
+
+
+def test_unpacked_is_plain_in_shares_of_threads_in_copies_and_to_the_end():
+    for autoreset in (True, False):
+        game = bidzoo.make_game("bridge_bidding_v0", observation="bidder1375")
+        plain, packed = (Batch(game, 3000, autoreset, packed) for packed in (False, True))
+        with kernel_threads(3):
+            assert_unpacked_is_plain(plain, pickle.loads(pickle.dumps(packed)), 12)
+    assert packed.observation.shape == (3000, 172)
+
+
+def test_unpacked_is_plain_where_no_kernel_does_all():
+    """An encoder of one's own, which says that it is of bits, and cards that agents play between two bids."""
+    given = bidzoo.make_game("minibridge_v0")
+    encoder = replace(given.encoder, name="mine", kernel=lambda views, out: given.encoder.kernel(views, out))
+    game = with_encoder(given, encoder)
+    assert_unpacked_is_plain(Batch(game, 20), Batch(game, 20, packed=True), 12)
+    options = {"phase": "bidding"}
+    assert_unpacked_is_plain(*(bidzoo.make_vec("spades_v0", 8, packed=p, **options) for p in (False, True)), 20)
+
+
+def test_torch_unpacks_where_the_bits_are():
+    torch = pytest.importorskip("torch")
+    plain, packed = (bidzoo.make_vec("bridge_bidding_v0", 40, packed=p) for p in (False, True))
+    shown = [torch.from_numpy(batch.reset(seed=3)[0]) for batch in (plain, packed)]
+    bits = (shown[1][:, :, None] >> torch.arange(8, device=shown[1].device) & 1).flatten(1)[:, :480]
+    assert torch.equal(bits.to(torch.int8), shown[0])
+
+
+def test_what_cannot_be_packed():
+    given = bidzoo.make_game("minibridge_v0")
+    game = with_encoder(given, replace(given.encoder, name="mine", bits=False))
+    with pytest.raises(ValueError, match=r"packed: encoder 'mine' does not say that every entry .*bits=True"):
+        Batch(game, 2, packed=True)
+    with pytest.raises(ValueError, match="packed 1: expected"):
+        bidzoo.make_vec("comm_v0", 2, packed=1)

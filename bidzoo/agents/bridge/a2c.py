@@ -3,26 +3,25 @@
 One network of 200 neurons a layer (its Figure 3) on 267 bits, policy and value on top. Where the papers have threads
 that play while others learn, here each synchronisation plays ``boards`` duplicate pairs with the weights of the last
 one, keeps their decisions in the buffer, and learns ``sync`` minibatches sampled from it, uniformly or by priority
-(Schaul et al. 2016). All this ``jps`` and ``rl`` share (``ActorCritic``).
+(``replay``). All this ``jps`` and ``rl`` share (``ActorCritic``).
 """
 
 from abc import abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, log_softmax
-from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor, duplicate_pairs
+from bidzoo.agents.bridge.replay import ReplayBuffer
+from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor_of, duplicate_pairs
 from bidzoo.agents.bridge.trainer import Metrics, descend, means
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import NUM_CALLS
-from bidzoo.core.kernels import F32, F64, I8, I64
+from bidzoo.core.kernels import I8, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
-from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 
 # ---- playing and learning in turns -------------------------------------------------------
@@ -48,15 +47,25 @@ class ActorCritic(trainer.Trainer):
     options: PairOptions
 
     def __init__(
-        self, game: Bridge, options: PairOptions, model: Any, architecture: Architecture, hidden: int, device: str
+        self,
+        game: Bridge,
+        options: PairOptions,
+        model: Any,
+        architecture: Architecture,
+        hidden: int,
+        device: str,
+        exponent: float = 0.0,
     ) -> None:
-        """``model``: the torch policy that plays; ``hidden``: length of what only the critic sees, stored too."""
+        """``model``: the torch policy that plays.
+
+        ``hidden``: length of what only the critic sees, stored too; ``exponent``: of the buffer's priorities.
+        """
         selfplay.check(game, self.algorithm, architecture.observation)
         distributed.alone(self.algorithm)
         super().__init__(options, options.syncs, device)
         self.inputs = {"start": digest(network.arrays(model)), "deals": digest(game.deals._asdict())}
         self.game, self.model, self.architecture = game, model, architecture
-        self.replay = ReplayBuffer(options.capacity, architecture.inputs, hidden)
+        self.replay = ReplayBuffer(options.capacity, architecture.inputs, hidden, exponent)
         self.average = deepcopy(model)
 
     def arrays(self) -> Arrays:
@@ -67,7 +76,7 @@ class ActorCritic(trainer.Trainer):
 
     def iterate(self, iteration: int) -> Metrics:
         """Play (until the buffer can be learned from), synchronise, learn, average; metrics."""
-        options, player = self.options, actor(network.half_precision(self.model), self.device)
+        options, player = self.options, actor_of(self.model, self.architecture, self.device)
         while True:
             n, stream = options.boards, self.games // (2 * options.boards)
             boards = stream * n + np.arange(n, dtype=np.int64)
@@ -90,97 +99,6 @@ class ActorCritic(trainer.Trainer):
     @abstractmethod
     def learn(self, step: int) -> Metrics:
         """One minibatch; its metrics, torch scalars."""
-
-
-# ---- replay buffer -----------------------------------------------------------------------
-
-
-class Sample(NamedTuple):
-    """``n`` transitions sampled from a buffer."""
-
-    rows: I64  # [n]  places in the buffer
-    observation: I8  # [n, F]
-    hidden: I8  # [n, H]  what the critic sees instead
-    legal: I8  # [n, 38]
-    call: I64  # [n]
-    log_probability: F32  # [n]  of the call when it was made
-    outcome: F32  # [n]  of the side that made it
-    weight: F32  # [n]  importance of the draw, at most 1
-
-
-class ReplayBuffer:
-    """The last ``capacity`` transitions; a player's bits are kept eight to a byte, for checkpoints."""
-
-    def __init__(self, capacity: int, observation: int, hidden: int) -> None:
-        """``observation`` and ``hidden``: lengths of a vector of bits and one of small integers."""
-        self.capacity, self._bits = capacity, {"observation": observation, "legal": NUM_CALLS}
-        self._fields: dict[str, NDArray[Any]] = {
-            **{name: np.zeros((capacity, -(-size // 8)), np.uint8) for name, size in self._bits.items()},
-            "hidden": np.zeros((capacity, hidden), np.int8),
-            "call": np.zeros(capacity, np.int8),
-            "log_probability": np.zeros(capacity, np.float32),
-            "outcome": np.zeros(capacity, np.float32),
-            "priority": np.zeros(capacity, np.float32),
-        }
-        self.added = 0
-
-    def __len__(self) -> int:
-        return min(self.added, self.capacity)
-
-    def add(self, pairs: Pairs, hidden: I8, priority: F32) -> None:
-        """Append the decisions ``[n]`` of ``pairs``; ``priority`` is at least 0."""
-        decisions = pairs.decisions
-        self.append(
-            observation=decisions.observation,
-            hidden=hidden,
-            legal=decisions.legal,
-            call=decisions.call,
-            log_probability=decisions.log_chance,
-            outcome=pairs.outcome,
-            priority=priority,
-        )
-
-    def append(self, **columns: NDArray[Any]) -> None:
-        """Append transitions ``[n, ...]``, over the oldest ones."""
-        rows = np.arange(self.added, self.added + len(columns["call"])) % self.capacity
-        for name, column in columns.items():
-            self._fields[name][rows] = np.packbits(column > 0, axis=1) if name in self._bits else column
-        self.added += len(rows)
-
-    def sample(self, n: int, seed: int, step: int, priority: float = 0.0, importance: float = 0.0) -> Sample:
-        """``n`` transitions with replacement, with chances proportional to their priority to the power ``priority``.
-
-        ``weight`` is (chance x size) to the power ``-importance``, divided by its greatest value.
-        """
-        size = len(self)
-        numbers: F64 = Streams.at(seed, np.arange(n), step).random(1)[:, 0]
-        if priority == 0:
-            rows = (numbers * size).astype(np.int64)
-            weight = np.ones(n, np.float32)
-        else:
-            mass = np.cumsum((self._fields["priority"][:size].astype(np.float64) + 1e-3) ** priority)
-            rows = np.minimum(np.searchsorted(mass, numbers * mass[-1], side="right"), size - 1)
-            chance = np.diff(mass, prepend=0.0)[rows] / mass[-1]
-            weight = (chance * size) ** -importance
-            weight = (weight / weight.max()).astype(np.float32)
-        columns = {name: self._fields[name][rows] for name in Sample._fields if name in self._fields}
-        for name, count in self._bits.items():
-            columns[name] = np.unpackbits(columns[name], axis=1, count=count).view(np.int8)
-        columns["call"] = columns["call"].astype(np.int64)
-        return Sample(rows=rows, weight=weight, **columns)
-
-    def update(self, rows: I64, priority: F32) -> None:
-        """New priorities of transitions at ``rows``."""
-        self._fields["priority"][rows] = priority
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The whole buffer, for a checkpoint."""
-        return {**{name: a[: len(self)] for name, a in self._fields.items()}, "added": np.array([self.added])}
-
-    def restore(self, arrays: Arrays) -> None:
-        self.added = int(arrays["added"][0])
-        for name, field in self._fields.items():
-            field[: len(self)] = arrays[name]
 
 
 # ---- the algorithm -----------------------------------------------------------------------

@@ -6,12 +6,15 @@ and the 52 estimates. They have the skip connections of the paper, and are far s
 ``experiments/trainers/baseline19.py`` trains them in the paper's three stages.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Neurons, Shapes, Weights, sigmoid
+from bidzoo.agents.bridge.dense import DenseRow
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Neurons, Row, Shapes, Weights, sigmoid
 from bidzoo.core.arrays import within
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, I8
@@ -84,10 +87,31 @@ class Networks(Network):
         """Logits of the calls ``[B, 38]`` at observations ``[B, 480]``."""
         return self.pnn(np.concatenate([x, estimates(self.enn, x)], axis=1))
 
+    def row(self) -> Row:
+        return BothRow(self)
+
+
+class BothRow:
+    """The ``Row`` of both networks."""
+
+    def __init__(self, networks: Networks) -> None:
+        self._enn, self._seen = networks.enn.row(), np.zeros((1, networks.pnn.architecture.inputs), np.float32)
+        self._pnn = DenseRow(networks.pnn.packed, self._seen)
+        self.x, self.out = self._enn.x, self._pnn.out
+
+    def run(self) -> None:
+        self._enn.run()
+        self._seen[:, :-NUM_CARDS], self._seen[:, -NUM_CARDS:] = self.x, _others(self.x, self._enn.out)
+        self._pnn.run()
+
 
 def estimates(enn: Network, x: I8) -> F32:
     """Chance that partner holds each card, ``[B, 52]``, at observations ``[B, 480]``; 0 for the player's own."""
-    return np.where(x[:, OWN] > 0, np.float32(0), sigmoid(enn(x)))
+    return _others(x, enn(x))
+
+
+def _others(x: I8, logits: F32) -> F32:
+    return np.where(x[:, OWN] > 0, np.float32(0), sigmoid(logits))
 
 
 class Baseline19(NetworkPolicy):

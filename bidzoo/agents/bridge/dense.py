@@ -24,6 +24,7 @@ from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
+from bidzoo.core.calls import Call
 from bidzoo.core.kernels import F32, I16, I32, I64, compiled_batched, in_shares_of, row
 
 # four times as many sums fit in the registers
@@ -100,6 +101,7 @@ U32 = NDArray[np.uint32]  # as indices they are not checked for being negative
 WIDE = 4 * LANES  # outputs of a block
 CHUNK = 16  # rows that use a block of weights before the next one is read
 CACHE_LINE = 64  # bytes
+ROWS = 4096  # rows that are made float32 at once: new memory for all would take longer than writing it
 BITS = 12  # of an input, without its sign
 NONE, RELU, GELU = range(3)  # activations
 
@@ -296,7 +298,29 @@ def _dense(start: int, stop: int, x: F32, patterns: I32, packed: Packed, out: F3
 
 def dense(x: NDArray[Any], packed: Packed) -> F32:
     """The outputs ``[B, outputs]`` of the last layer for inputs ``x`` ``[B, inputs]``, int8 or float32."""
-    x = np.ascontiguousarray(x, np.float32)
     out = np.empty((len(x), packed.layers[-1, 1]), np.float32)
-    _dense(x, x.view(np.int32), packed, out)
+    if len(x) <= ROWS:
+        x = np.ascontiguousarray(x, np.float32)
+        _dense(x, x.view(np.int32), packed, out)
+        return out
+    given = np.empty((ROWS, x.shape[1]), np.float32)
+    for start in range(0, len(x), ROWS):
+        part = given[: len(x) - start]
+        part[:] = x[start : start + ROWS]
+        _dense(part, part.view(np.int32), packed, out[start : start + ROWS])
     return out
+
+
+class DenseRow:
+    """``dense`` of one row, again and again: memory and compiled forms are found once."""
+
+    def __init__(self, packed: Packed, x: NDArray[Any]) -> None:
+        """``x``: ``[1, inputs]``, int8 or float32, read at every run; ``out``: ``[1, outputs]``."""
+        self._given, self._x = x, np.empty(x.shape, np.float32)
+        self.out = np.empty((1, packed.layers[-1, 1]), np.float32)
+        self._run = Call(_dense, self._x, self._x.view(np.int32), packed, self.out)
+
+    def run(self) -> None:
+        """Write ``out``."""
+        self._x[:] = self._given
+        self._run.run()

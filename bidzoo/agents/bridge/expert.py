@@ -29,7 +29,7 @@ from bidzoo.agents.bridge.network import (
     weights_of,
 )
 from bidzoo.core.cards import NUM_BIDS, NUM_CALLS
-from bidzoo.core.kernels import F32, I8, States
+from bidzoo.core.kernels import I8
 from bidzoo.core.options import Checked, Count, Range, Weight, checked, index_of
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288
 
@@ -146,12 +146,9 @@ class Expert(NetworkPolicy):
         over = f", overbids by {self.overbid} points" if self.overbid else ""
         return f"<{self.name}: {ours} against {theirs}{over}, temperature {self.temperature}>"
 
-    def logits(self, views: States) -> F32:
-        net = self.network
-        x = net.architecture.encoder(views)
+    def adjust(self, x: I8) -> None:
         if self.overbid:
             overbid(x, self.overbid)
-        return net(x)
 
 
 expert_sayc, expert_21gf, expert_polish, expert_acol = (partial(Expert, system) for system in SYSTEMS)

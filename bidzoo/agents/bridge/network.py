@@ -20,22 +20,24 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NotRequired, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NotRequired, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save as to_bytes
 
-from bidzoo.agents.bridge.dense import GELU, NONE, RELU, Linear, dense, pack
+from bidzoo.agents.bridge.dense import GELU, NONE, RELU, DenseRow, Linear, dense, pack
 from bidzoo.core.arrays import Tensor, check_weights, digest, load_tensors
+from bidzoo.core.calls import Call
 from bidzoo.core.cards import NUM_CALLS
-from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
+from bidzoo.core.kernels import F32, F64, I8, I64, U64, States, batched, row
 from bidzoo.core.options import Checked, Range, Weight, checked
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import replace_file
-from bidzoo.core.streams import Streams
+from bidzoo.core.streams import Streams, next_row, unit_row
+from bidzoo.envs.asking import Answer, AtTable
 from bidzoo.envs.bridge.bidder import STAGES, stages
-from bidzoo.envs.bridge.observation import ENCODERS
+from bidzoo.envs.bridge.observation import ENCODERS, encode_row
 from bidzoo.envs.game import Encoder
 
 TEACHERS = {  # inputs of value networks, which see more than a player (``critic.py``)
@@ -140,7 +142,7 @@ class Network(Weights):
         super().__init__(architecture, tensors)
         self._inputs, staged = architecture.inputs, architecture.kind == "stages"
         layers = range(len(architecture.layers))
-        self._packed = pack(*(self._linear(n) for n in layers[: 1 if staged else None]))
+        self.packed = pack(*(self._linear(n) for n in layers[: 1 if staged else None]))
         self._stages = [pack(*(self._linear(n, stage) for n in layers[1:])) for stage in range(len(STAGES) * staged)]
 
     def _linear(self, number: int, stage: int | None = None) -> Linear:
@@ -181,15 +183,49 @@ class Network(Weights):
         if x.shape[1:] != (self._inputs,):
             raise ValueError(f"observations have shape {x.shape}, expected (B, {self._inputs})")
         if not self._stages:
-            return dense(x, self._packed)
+            return dense(x, self.packed)
         stage = stages(x)
         order = np.argsort(stage, kind="stable")
-        hidden, out = dense(x[order], self._packed), np.empty((len(x), self.architecture.outputs), np.float32)
+        hidden, out = dense(x[order], self.packed), np.empty((len(x), self.architecture.outputs), np.float32)
         ends = np.searchsorted(stage[order], np.arange(len(STAGES) + 1))
         for packed, (start, end) in zip(self._stages, pairwise(ends)):
             if end > start:
                 out[order[start:end]] = dense(hidden[start:end], packed)
         return out
+
+    def row(self) -> Row:
+        """What computes one row after another."""
+        return NetworkRow(self)
+
+
+class Row(Protocol):
+    """A network on one row of inputs, again and again: memory and compiled forms are found once."""
+
+    x: I8  # [1, inputs]
+    out: F32  # [1, outputs]
+
+    def run(self) -> None:
+        """Write what the network returns for ``x`` into ``out``: the same bytes."""
+        ...
+
+
+class NetworkRow:
+    """The ``Row`` of a ``Network``."""
+
+    def __init__(self, network: Network) -> None:
+        self.x = np.zeros((1, network.architecture.inputs), np.int8)
+        self._network, self._first, self._stages = network, DenseRow(network.packed, self.x), network._stages
+        self._later: dict[int, DenseRow] = {}  # of staged networks, by the stage
+        self.out = np.zeros((1, network.architecture.outputs), np.float32) if self._stages else self._first.out
+
+    def run(self) -> None:
+        self._first.run()
+        if self._stages:
+            stage = int(stages(self.x)[0])
+            if stage not in self._later:
+                self._later[stage] = DenseRow(self._stages[stage], self._first.out)
+            self._later[stage].run()
+            self.out[:] = self._later[stage].out
 
 
 # ---- with torch --------------------------------------------------------------------------
@@ -475,38 +511,97 @@ def sigmoid(logits: F32) -> F32:
 # ---- as a player -------------------------------------------------------------------------
 
 
+@row
+def softmax_row(logits: F32, legal: I8, temperature: float, out: F32) -> None:
+    """Chances of the ``legal`` calls ``[A]`` at ``temperature`` into ``out`` ``[A]``; 0 for the others."""
+    highest = -np.inf
+    for a in range(len(out)):
+        if legal[a]:
+            highest = max(highest, logits[a])
+    total = 0.0
+    for a in range(len(out)):
+        out[a] = np.exp((logits[a] - highest) / temperature) if legal[a] else 0.0
+        total += out[a]
+    for a in range(len(out)):
+        out[a] /= total
+
+
+@row
+def draw_row(chance: F32, number: float) -> int:
+    """The call that ``number`` in [0, 1) draws by ``chance`` ``[A]``; -1 if none has a chance."""
+    call = -1
+    for a in range(len(chance)):
+        if chance[a] > 0:
+            call = a  # the last one with a chance takes what rounding leaves
+            number -= chance[a]
+            if number < 0:
+                break
+    return call
+
+
 @batched
 def _softmax(start: int, stop: int, logits: F32, legal: I8, temperature: float, out: F32) -> None:
     for b in range(start, stop):
-        highest = -np.inf
-        for a in range(legal.shape[1]):
-            if legal[b, a]:
-                highest = max(highest, logits[b, a])
-        total = 0.0
-        for a in range(legal.shape[1]):
-            out[b, a] = np.exp((logits[b, a] - highest) / temperature) if legal[b, a] else 0.0
-            total += out[b, a]
-        for a in range(legal.shape[1]):
-            out[b, a] /= total
+        softmax_row(logits[b], legal[b], temperature, out[b])
 
 
 @batched
 def _draw(start: int, stop: int, chance: F32, numbers: F64, out: I64) -> None:
     for b in range(start, stop):
-        remaining = numbers[b, 0]
-        for a in range(chance.shape[1]):
-            if chance[b, a] > 0:
-                out[b] = a  # the last one with a chance takes what rounding leaves
-                remaining -= chance[b, a]
-                if remaining < 0:
-                    break
+        out[b] = draw_row(chance[b], numbers[b, 0])
 
 
-class NetworkPolicy(Weighted):
+@row
+def _observe_one(views: States, code: int, x: I8) -> None:
+    """The observation ``code`` of ``views`` ``[1]`` into ``x`` ``[1, F]``."""
+    view = views[0]
+    encode_row(view, view.hand, view.held_here, int(view.seat), code, x[0])
+
+
+@row
+def _choose_one(logits: F32, legal: I8, keys: U64, chance: F32, temperature: float) -> int:
+    """``NetworkPolicy.act`` at one table: ``logits`` ``[1, N]``, ``legal`` ``[1, A]``, ``keys`` ``[1]``."""
+    if temperature > 0:
+        softmax_row(logits[0], legal[0], temperature, chance)
+        keys[0] = next_row(keys[0])
+        return int(draw_row(chance, unit_row(keys[0])))
+    call = -1
+    for a in range(len(chance)):
+        if legal[0, a] and (call < 0 or logits[0, a] > logits[0, call]):
+            call = a
+    return call
+
+
+class _OneCall:
+    """``NetworkPolicy.at_table``; another temperature or network of the policy counts from the next call on."""
+
+    def __init__(self, policy: NetworkPolicy, views: States, legal: I8, keys: U64) -> None:
+        self._policy, self._views = policy, views
+        self._chance, self._legal, self._keys = np.zeros(NUM_CALLS, np.float32), legal, keys
+        self._take(policy.network)
+
+    def _take(self, network: Network) -> None:
+        self._network, self._row = network, network.row()
+        self._observe = Call(_observe_one, self._views, network.architecture.encoder.code, self._row.x)
+        self._choose = Call(_choose_one, self._row.out, self._legal, self._keys, self._chance)
+
+    def run(self) -> int:
+        policy = self._policy
+        if policy.network is not self._network:
+            self._take(policy.network)
+        self._observe.run()
+        policy.adjust(self._row.x)
+        self._row.run()
+        call: int = self._choose.run(float(policy.temperature))
+        return call
+
+
+class NetworkPolicy(Weighted, AtTable):
     """A policy that calls by a network, whose first 38 outputs are the logits of the calls."""
 
     name = "network"
     outputs: ClassVar[Range | None] = Range(NUM_CALLS)
+    answers_by = frozenset({"act", "logits", "probabilities"})
 
     @checked
     def __init__(
@@ -528,7 +623,12 @@ class NetworkPolicy(Weighted):
     def logits(self, views: States) -> F32:
         """Logits ``[B, 38]`` of all calls, legal or not."""
         network = self.network
-        return np.ascontiguousarray(network(network.architecture.encoder(views))[:, :NUM_CALLS])
+        x = network.architecture.encoder(views)
+        self.adjust(x)
+        return np.ascontiguousarray(network(x)[:, :NUM_CALLS])
+
+    def adjust(self, x: I8) -> None:
+        """Change the observations ``x`` ``[B, F]`` in place, for a policy that sees its hand with other eyes."""
 
     def _calls(self, legal: I8) -> I8:
         """``legal`` ``[B, 38]``, also where it has the cards of ``bridge_v0``: kernels would read beyond the logits."""
@@ -552,3 +652,6 @@ class NetworkPolicy(Weighted):
         out = np.full(len(legal), -1)
         _draw(self.probabilities(views, legal, self.temperature), rng.random(1), out)
         return out
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        return _OneCall(self, views, legal, keys)

@@ -8,12 +8,13 @@ docs/agents/ppo.md says what differs, and why.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Network, NetworkPolicy
-from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, OpponentPool, actor, log_chances
+from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, OpponentPool, actor_of, log_chances
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import Arrays, digest, within
@@ -93,6 +94,7 @@ class Trainer(trainer.Trainer):
         self.game, self.architecture = game, start.architecture
         self.policy, self.average, self.past = (network.module_of(start, device) for _ in range(3))
         self.anchor = network.module_of(reference or start, device)
+        self.anchor_architecture = (reference or start).architecture
         self.learner = distributed.replicated(self.policy)
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
         self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
@@ -120,7 +122,7 @@ class Trainer(trainer.Trainer):
         self.past_opponent = self.anchor if self.plays_anchor and number == 1 else self.past
         if self.past_opponent is self.past:
             network.load_arrays(self.past, self.snapshots[number])
-        learner, opponent = actor(self.policy, self.device), self._other_side(False)
+        learner, opponent = self._actor(self.policy, False), self._other_side(False)
         states, decisions = selfplay.play(self.game, boards, options.seed, learner, opponent, sides, iteration)
         reference = self._datum(boards)
         self.games += 2 * options.boards
@@ -139,13 +141,17 @@ class Trainer(trainer.Trainer):
         """Opponents on ``boards`` ``[B]``: 0 a past snapshot (or none), ``k`` the ``k``-th of ``opponents``."""
         return selfplay.opponent_numbers(boards, self.options.boards, 1 - self.options.pool, len(self.opponents))
 
+    def _actor(self, model: Any, greedy: bool) -> Actor:
+        architecture = self.anchor_architecture if model is self.anchor else self.architecture
+        return actor_of(model, architecture, self.device, greedy)
+
     def _other_side(self, greedy: bool) -> Opponent:
-        past = actor(self.past_opponent, self.device, greedy)
+        past = self._actor(self.past_opponent, greedy)
         return OpponentPool([past, *self.opponents], self._opponent_numbers) if self.opponents else past
 
     def _datum(self, boards: I64) -> I64:
         """Points of N/S with the supervised policy in all four seats: ``[B]``."""
-        states, anchor = selfplay.deal(self.game, boards, self.options.seed), actor(self.anchor, self.device, True)
+        states, anchor = selfplay.deal(self.game, boards, self.options.seed), self._actor(self.anchor, True)
         selfplay.play_out(self.game, states, anchor, anchor, np.full(len(boards), BOTH), 0)
         return np.asarray(states["points"][:, 0], np.int64)
 
@@ -157,7 +163,7 @@ class Trainer(trainer.Trainer):
         call, chance = selfplay.candidates(decisions.log_chances, self.options.max_actions, self.options.min_prob)
         rows = np.flatnonzero((call[:, 1:] >= 0).any(1))
         searched, call, chance = decisions.select(rows), call[rows], chance[rows]
-        learner, opponent = actor(self.policy, self.device, greedy=True), self._other_side(True)
+        learner, opponent = self._actor(self.policy, True), self._other_side(True)
         points = selfplay.explore(self.game, searched.states, call, learner, opponent, sides[searched.board])
         gain = searched.sign[:, None] * _reward(points, reference[searched.board[:, None]])
         log_chance = np.take_along_axis(searched.log_chances, np.maximum(call, 0), 1)

@@ -67,7 +67,8 @@ class Trainer(ActorCritic):
         start.check_calls("start")
         model, observation = network.module_of(start, device), options.value if options.hidden else game.encoder.name
         critic = Architecture(observation, 1, width=options.value_width, depth=options.value_depth)
-        super().__init__(game, options, model, start.architecture, critic.inputs if options.hidden else 0, device)
+        hidden, exponent = critic.inputs if options.hidden else 0, options.priority if options.prioritised else 0.0
+        super().__init__(game, options, model, start.architecture, hidden, device, exponent)
         self.critic = Critic(critic, options.value_rate, options.seed, device)
         self.adam = torch.optim.Adam(model.parameters(), options.policy_rate, fused=True)
         self.modules = {
@@ -88,8 +89,7 @@ class Trainer(ActorCritic):
     def learn(self, step: int) -> Metrics:
         """Algorithm 2: one minibatch for value and policy, then its new priorities."""
         options = self.options
-        priority = options.priority if options.prioritised else 0.0
-        sample = self.replay.sample(options.minibatch, options.seed + 1, step, priority, options.importance)
+        sample = self.replay.sample(options.minibatch, options.seed + 1, step, options.importance)
         inputs = self.critic.tensor(sample.hidden if options.hidden else sample.observation)
         outcome, weight = self.tensor(sample.outcome), self.tensor(sample.weight)
         advantage = outcome - _SHARE * self.critic.learn(inputs, outcome / _SHARE, weight)

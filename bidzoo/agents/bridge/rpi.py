@@ -13,7 +13,7 @@ import numpy as np
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward
-from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, OpponentPool, actor
+from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, OpponentPool, actor_of
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import digest
@@ -98,7 +98,7 @@ class Trainer(trainer.Trainer):
         boards = iteration * options.boards + rows
         sides = self._sides(boards, rows)
         policy = network.module_of(self.player(), self.device)
-        sampling, likeliest = (actor(policy, self.device, greedy) for greedy in (False, True))
+        sampling, likeliest = (actor_of(policy, self.architecture, self.device, greedy) for greedy in (False, True))
         decisions = self._play(boards, sides, sampling, iteration)
         self.games += options.boards
         call, _ = selfplay.candidates(decisions.log_chances, options.max_actions, options.min_prob)

@@ -25,13 +25,15 @@ from bidzoo.agents.bridge.natural.knowledge import (
     suit_row,
 )
 from bidzoo.agents.explanation import Explanation
+from bidzoo.core.calls import Call
 from bidzoo.core.cards import FIRST_BID, NOTRUMP, NUM_CALLS, PASS, SEATS, SUITS, SYMBOLS
-from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, in_shares_of, row
+from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, in_shares_of, row
 from bidzoo.core.streams import Streams
+from bidzoo.envs.asking import Answer, AtTable
 from bidzoo.envs.bridge.render import suited
 
 
-class Pass:
+class Pass(AtTable):
     """``pass``: never bids, the zero of every bidding scale; plays ``bridge_bidding_v0``."""
 
     name = "pass"
@@ -42,6 +44,9 @@ class Pass:
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """A pass for every row."""
         return np.zeros(len(legal), np.int64)
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        return Call(lambda: PASS)
 
 
 # ---- what calls promise ------------------------------------------------------------------
@@ -185,18 +190,29 @@ def last_resort_row(knowledge: State, hand: State, legal: I8) -> int:
     return best
 
 
+@row
+def call_row(view: State, legal: I8, knowledge: State, hand: State, meaning: State) -> int:
+    """The call of the seat to act, of those that are ``legal`` ``[A]``; the other records are scratch."""
+    replay_row(view, knowledge, meaning)
+    evaluate_row(view.hand, hand)
+    return int(choose_row(knowledge, hand, legal, meaning))
+
+
+@row
+def _choose_one(views: States, legal: I8, knowledge: States, hands: States, meanings: States) -> int:
+    return int(call_row(views[0], legal[0], knowledge[0], hands[0], meanings[0]))
+
+
 @batched
 @in_shares_of(32)
 def _choose(
     start: int, stop: int, views: States, legal: I8, knowledge: States, hands: States, meanings: States, out: I64
 ) -> None:
     for b in range(start, stop):
-        replay_row(views[b], knowledge[b], meanings[b])
-        evaluate_row(views[b].hand, hands[b])
-        out[b] = choose_row(knowledge[b], hands[b], legal[b], meanings[b])
+        out[b] = call_row(views[b], legal[b], knowledge[b], hands[b], meanings[b])
 
 
-class Sayc:
+class Sayc(AtTable):
     """Standard American (ACBL SAYC), natural in competition."""
 
     name = "sayc"
@@ -210,6 +226,9 @@ class Sayc:
         out = np.empty(n, np.int64)
         _choose(views, legal, allocate(KNOWLEDGE, n), allocate(HAND, n), allocate(MEANING, n), out)
         return out
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        return Call(_choose_one, views, legal, *(allocate(record, 1) for record in (KNOWLEDGE, HAND, MEANING)))
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """What every call of the auction promised, what each seat has shown, and why this call is made now."""

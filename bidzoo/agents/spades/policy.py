@@ -51,11 +51,13 @@ from bidzoo.agents.spades.uct import (
     uct_card_row,
 )
 from bidzoo.core.bits import pick_row
+from bidzoo.core.calls import Call
 from bidzoo.core.cards import hand_cards
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, in_shares_of, row
 from bidzoo.core.options import Checked, Count, Length, Range, Share, Weight, Whole, checked, takes
 from bidzoo.core.streams import Streams
+from bidzoo.envs.asking import Answer, AtTable
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
 from bidzoo.envs.spades.score import gap_row
@@ -302,6 +304,28 @@ def explain_search(state: State, infer: int, lookup: State, rng: Streams) -> Exp
 # ---- policies --------------------------------------------------------------------------------
 
 
+@row
+def action_row(
+    view: State, key: np.uint64, bidder: State, player: State, lookup: State, states: States, spare: States
+) -> int:
+    """The action of the seat to act; ``states`` ``[3]`` and ``spare`` ``[1]`` are scratch. 0 once the game is over."""
+    state = states[0]
+    known_row(view, state)
+    workspace = Workspace(states[1:3], spare)
+    if view.phase == BIDDING:
+        return int(bid_choice_row(state, view.hand, bidder, lookup, key, workspace))
+    if view.phase == PLAY:
+        return int(FIRST_CARD + card_choice_row(state, view.held_here, player, lookup, key, workspace))
+    return 0
+
+
+@row
+def _act_one(
+    views: States, keys: U64, bidder: States, player: States, lookup: States, states: States, spare: States
+) -> int:
+    return int(action_row(views[0], keys[0], bidder[0], player[0], lookup[0], states, spare))
+
+
 @batched
 @in_shares_of(16)
 def _act(
@@ -315,19 +339,13 @@ def _act(
     states: States,
     spare: States,
     out: I64,
-) -> None:  # ``out`` stays 0 once the game is over
+) -> None:
     for b in range(start, stop):
-        view, state = views[b], states[3 * b]
-        known_row(view, state)
-        workspace = Workspace(states[3 * b + 1 : 3 * b + 3], spare[b : b + 1])
-        if view.phase == BIDDING:
-            out[b] = bid_choice_row(state, view.hand, bidder[0], lookup[0], keys[b], workspace)
-        elif view.phase == PLAY:
-            card = card_choice_row(state, view.held_here, player[0], lookup[0], keys[b], workspace)
-            out[b] = FIRST_CARD + card
+        scratch, one = states[3 * b : 3 * b + 3], spare[b : b + 1]
+        out[b] = action_row(views[b], keys[b], bidder[0], player[0], lookup[0], scratch, one)
 
 
-class SpadesPolicy:
+class SpadesPolicy(AtTable):
     """Bids by one algorithm and plays by another; any variant of ``spades_v0``, any phase.
 
     Args:
@@ -362,6 +380,12 @@ class SpadesPolicy:
         with when_compiled() if searches else nullcontext():  # minutes as plain Python
             _act(views, rng.keys, self.bidder_record, self.player_record, self.lookup, states, spare, out)
         return out
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        if "uct" in (self.bidder.kind, self.player.kind) or self.player.worlds:
+            return None  # a search waits for its kernels to be compiled
+        scratch = allocate(STATE, 3), allocate(VIEW, 1)
+        return Call(_act_one, views, keys, self.bidder_record, self.player_record, self.lookup, *scratch)
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """BIS's takes, nil value and curve, or a network's values; in the play SRP's goal, rollouts or values."""

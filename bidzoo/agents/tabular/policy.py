@@ -12,12 +12,22 @@ from safetensors.numpy import save
 from bidzoo import registry
 from bidzoo.agents.explanation import Bars, Explanation, chances_of
 from bidzoo.core.arrays import ROOM, Tensor, load_tensors
-from bidzoo.core.kernels import F64, I8, I32, I64, States, row
+from bidzoo.core.calls import Call
+from bidzoo.core.kernels import F64, I8, I32, I64, U64, States, row
 from bidzoo.core.options import check_options, takes
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
-from bidzoo.core.streams import Streams
-from bidzoo.envs.signalling.compiled import MAX_BYTES, Compiled, Solvable, check_strategy, compile_game, locate
+from bidzoo.core.streams import Streams, next_row, unit_row
+from bidzoo.envs.asking import Answer, AtTable
+from bidzoo.envs.signalling.compiled import (
+    MAX_BYTES,
+    Compiled,
+    Solvable,
+    check_strategy,
+    compile_game,
+    locate,
+    node_row,
+)
 from bidzoo.envs.signalling.game import SignallingGame, game_shown
 from bidzoo.registry import make_game
 
@@ -40,24 +50,42 @@ def game_of(name: str) -> SignallingGame:
 
 
 @row
+def draw_row(strategy: F64, first: I32, count: I32, action: I32, node: int, own: int, number: float) -> int:
+    """The action that ``number`` in [0, 1) draws at ``node`` for the type ``own``."""
+    child = first[node]
+    remaining = number - strategy[child, own]
+    while remaining >= 0.0 and child < first[node] + count[node] - 1:
+        child += 1
+        remaining -= strategy[child, own]
+    return int(action[child])
+
+
+@row
 def _choose(
     strategy: F64, first: I32, count: I32, action: I32, nodes: I64, types: States, uniforms: F64, out: I64
 ) -> None:
     for b in range(len(nodes)):
-        node = nodes[b]
-        child = first[node]
-        remaining = uniforms[b] - strategy[child, types[b]]
-        while remaining >= 0.0 and child < first[node] + count[node] - 1:
-            child += 1
-            remaining -= strategy[child, types[b]]
-        out[b] = action[child]
+        out[b] = draw_row(strategy, first, count, action, nodes[b], types[b], uniforms[b])
+
+
+@row
+def _choose_one(
+    views: States, keys: U64, game: int, size: int, child: I32, first: I32, count: I32, action: I32, strategy: F64
+) -> int:
+    """``TablePolicy.act`` at one table, ``views`` and ``keys`` ``[1]``; -1 for a view of another game."""
+    view = views[0]
+    if view.game != game or view.extent != size:
+        return -1
+    keys[0] = next_row(keys[0])
+    node = node_row(child, view)
+    return int(draw_row(strategy, first, count, action, node, int(view.type), unit_row(keys[0])))
 
 
 _METADATA = {"game": str, "name": str}
 TREE = 64  # bytes of a game's tree, at most, to a byte of a strategy
 
 
-class TablePolicy:
+class TablePolicy(AtTable):
     """Plays a joint strategy ``[M, T]`` of one small game, in either seat."""
 
     game: SignallingGame
@@ -81,6 +109,11 @@ class TablePolicy:
         compiled, out = self.compiled, np.empty(len(views), np.int64)
         _choose(self.strategy, compiled.first, compiled.count, compiled.action, nodes, types, rng.random()[:, 0], out)
         return out
+
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        game, compiled = self.game, self.compiled
+        tree = compiled.child, compiled.first, compiled.count, compiled.action
+        return _TableAnswer(self, Call(_choose_one, views, keys, game.code, game.size, *tree))
 
     def probabilities(self, views: States, legal: I8) -> F64:
         """Chance of every action ``[B, A]``; 0 for illegal ones. ValueError as in ``act``."""
@@ -148,7 +181,7 @@ def partner_types(compiled: Compiled, strategy: F64, node: int, player: int, own
     return np.asarray(posterior / posterior.sum(), np.float64)
 
 
-class Solved:
+class Solved(AtTable):
     """Solves each small game it is shown, once, and plays the result."""
 
     def __init__(
@@ -175,6 +208,9 @@ class Solved:
             actions[rows] = policy.act(views[rows], legal[rows], rng[rows])
         return actions
 
+    def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
+        return _SolvedAnswer(self, views, legal, keys)
+
     def probabilities(self, views: States, legal: I8) -> F64:
         chances = np.empty(legal.shape)
         for policy, rows in self._by_game(views):
@@ -192,6 +228,32 @@ class Solved:
         for game in np.unique(games):
             rows = np.flatnonzero(games == game)
             yield self.policy(_game_shown(game)), rows
+
+
+class _TableAnswer:
+    """``TablePolicy.at_table``; another strategy of the policy counts from the next action on."""
+
+    def __init__(self, policy: TablePolicy, call: Call) -> None:
+        self._policy, self._call = policy, call
+
+    def run(self) -> int:
+        action: int = self._call.run(self._policy.strategy)
+        return action
+
+
+class _SolvedAnswer:
+    """``Solved.at_table``: that of its policy for the game that is shown first."""
+
+    def __init__(self, solved: Solved, views: States, legal: I8, keys: U64) -> None:
+        self._solved, self._arrays = solved, (views, legal, keys)
+        self._answer: Answer | None = None
+
+    def run(self) -> int:
+        if self._answer is None:
+            views = self._arrays[0]
+            policy, _ = next(self._solved._by_game(views))
+            self._answer = policy.at_table(*self._arrays)
+        return -1 if self._answer is None else self._answer.run()  # -1 for another game, whose policy ``act`` finds
 
 
 def _game_shown(record: Any) -> SignallingGame:

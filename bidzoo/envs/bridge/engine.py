@@ -14,7 +14,7 @@ from bidzoo.envs.bridge import auction, play
 from bidzoo.envs.bridge.deals import Source, deal_row, open_row
 from bidzoo.envs.bridge.observation import encode_row
 from bidzoo.envs.bridge.score import best_row, imps_row, north_south_row, par_row
-from bidzoo.envs.bridge.state import AUCTION, MAX_CALLS, OVER, PLAY, UNKNOWN_POINTS
+from bidzoo.envs.bridge.state import AUCTION, MAX_CALLS, OVER, PLAY, UNKNOWN_POINTS, view_row
 from bidzoo.envs.engine import bind
 
 SCORE, PAR, DUPLICATE, COST = range(4)  # reward modes
@@ -127,4 +127,4 @@ def clock_row(state: State) -> int:
     return int(state.length) + int(state.plays) + (MAX_CALLS + NUM_CARDS) * int(state.leg)
 
 
-kernels = bind("bridge", __name__, globals())
+kernels = bind("bridge", __name__, {**globals(), "view_row": view_row})

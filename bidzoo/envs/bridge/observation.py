@@ -191,7 +191,7 @@ def encode_value(start: int, stop: int, states: States, players: I64, out: I8) -
 
 
 ENCODERS = {
-    name: Encoder(name, layout, partial(_encode_views, code), explain, code)
+    name: Encoder(name, layout, partial(_encode_views, code), explain, code, bits=True)
     for name, layout, explain, code in (
         ("openspiel480", OPENSPIEL480, features.openspiel480, _OPENSPIEL480),
         ("bmcs480", BMCS480, features.bmcs480, _BMCS480),

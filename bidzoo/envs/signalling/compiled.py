@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import F64, I8, I32, I64, Bool, States, allocate, row
+from bidzoo.core.kernels import F64, I8, I32, I64, Bool, State, States, allocate, row
 from bidzoo.envs.game import Game
 from bidzoo.envs.signalling.game import SignallingGame
 from bidzoo.envs.signalling.state import OVER
@@ -180,12 +180,18 @@ def locate(compiled: Compiled, states: States) -> I64:
 
 
 @row
+def node_row(child: I32, state: State) -> int:
+    """The node that the history of a state or view reaches; ``child`` ``[M, A]``."""
+    node = 0
+    for turn in range(state.length):
+        node = int(child[node, int(state.history[turn])])
+    return node
+
+
+@row
 def _locate(child: I32, states: States, out: I64) -> None:
     for b in range(len(states)):
-        node = 0
-        for turn in range(states[b].length):
-            node = int(child[node, int(states[b].history[turn])])
-        out[b] = node
+        out[b] = node_row(child, states[b])
 
 
 # ---- from the kernels of a game to its tree, by playing every history ------------------------

@@ -13,7 +13,7 @@ from bidzoo.core.kernels import F32, F64, I8, I32, U64, Kernel, State, States, b
 from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs import engine
 from bidzoo.envs.engine import of_game
-from bidzoo.envs.signalling.state import MAX_TURNS, OVER, copy_public_row
+from bidzoo.envs.signalling.state import MAX_TURNS, OVER, copy_public_row, view_row
 
 DEAL = 0  # stream of ``key_row`` that deals
 Types = tuple[int, int]
@@ -67,7 +67,7 @@ def check_rules(game_id: str, rules: Any) -> None:
 def bind(game_id: str, rules: Rules) -> SimpleNamespace:
     """The kernels of this file and of every engine for the game of ``rules``."""
     named = dict(zip((prototype.__name__ for prototype in PROTOTYPES), rules))
-    return engine.bind(game_id, rules.legal_row.__module__, {**globals(), **named})
+    return engine.bind(game_id, rules.legal_row.__module__, {**globals(), **named, "view_row": view_row})
 
 
 # ---- a table ------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ class SignallingGame(KernelGame):
                 *self.history_fields("ours", "partner's"),
             )
         )
-        self.encoders = {"history": Encoder("history", layout, self._encode, layout.describe)}
+        self.encoders = {"history": Encoder("history", layout, self._encode, layout.describe, bits=True)}
         self.encoder = choose_encoder(self.encoders, observation)
 
     @abstractmethod

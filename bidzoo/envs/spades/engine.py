@@ -18,7 +18,7 @@ from bidzoo.envs.spades.deals import deal_row
 from bidzoo.envs.spades.observation import encode_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
 from bidzoo.envs.spades.score import end_round_row
-from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, PLAY, copy_public_row
+from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, PLAY, copy_public_row, view_row
 
 WIN, POINTS = range(2)  # reward modes
 _CARDS = 1 << 32  # streams of a playing module's cards, above those of the deals
@@ -140,4 +140,4 @@ def _act_row(state: State, action: int, rules: Rules) -> None:
     act_row(state, action)
 
 
-kernels = bind("spades", __name__, {**globals(), "begin_row": _begin_row, "act_row": _act_row})
+kernels = bind("spades", __name__, {**globals(), "begin_row": _begin_row, "act_row": _act_row, "view_row": view_row})

@@ -13,6 +13,7 @@ from bidzoo.core.kernels import I64, U64, State, States, allocate
 from bidzoo.core.options import index_of, truth, whole
 from bidzoo.envs.engine import KernelGame
 from bidzoo.envs.game import (
+    Bits,
     Buffers,
     Encoder,
     Game,
@@ -175,6 +176,11 @@ class Spades(KernelGame):
 
     def moves(self, states: States, out: Buffers) -> Moves:
         return super().moves(states, out) if self.module is None else Game.moves(self, states, out)
+
+    def packed_moves(self, states: States, out: Buffers, bits: Bits) -> Moves:
+        if self.module is None:
+            return super().packed_moves(states, out, bits)
+        return Game.packed_moves(self, states, out, bits)
 
     def moves_at(self, table: Table) -> MovesAt:
         moves, module = super().moves_at(table), self.module

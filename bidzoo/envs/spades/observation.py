@@ -211,7 +211,7 @@ def encoders(sides: int, deck: int) -> dict[str, Encoder]:
     """The encoders of a game with so many sides and such a deck (index into ``DECKS``), by name."""
     layouts = (("full", full_layout(sides, deck), FULL_CODE), ("bidding", bidding_layout(sides, deck), BIDDING_CODE))
     return {
-        name: Encoder(name, layout, partial(_encode, code), partial(explain, layout), code)
+        name: Encoder(name, layout, partial(_encode, code), partial(explain, layout), code, bits=True)
         for name, layout, code in layouts
     }
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bidzoo.agents.bridge.dense import BITS, CHUNK, GELU, NONE, RELU, WIDE, Linear, dense, pack
+from bidzoo.agents.bridge.dense import BITS, CHUNK, GELU, NONE, RELU, WIDE, DenseRow, Linear, dense, pack
 
 
 def whole(weight):
@@ -94,3 +94,18 @@ def test_gelu():
     out = dense(x, pack(Linear(np.ones((1, 1), np.float32), np.zeros(1, np.float32), GELU)))
     below = [0.0013498980, 0.3085375387, 0.5, 0.8413447461, 0.9999683288]
     np.testing.assert_allclose(out[:, 0], x[:, 0] * below, atol=1e-6)
+
+
+def test_many_rows_in_parts_and_one_row_again_and_again(monkeypatch):
+    packed = pack(Linear(*layer(60, 40), RELU), Linear(*layer(40, 5, 2)))
+    x = np.random.default_rng(3).integers(0, 2, (23, 60), np.int8)
+    expected, one = dense(x, packed), x[:1].copy()
+    row = DenseRow(packed, one)
+    for given, wanted in zip(x, expected, strict=True):
+        one[0] = given
+        row.run()
+        np.testing.assert_array_equal(row.out[0], wanted)
+    monkeypatch.setattr("bidzoo.agents.bridge.dense.ROWS", 7)
+    np.testing.assert_array_equal(dense(x, packed), expected)
+    np.testing.assert_array_equal(dense(x[:21].astype(np.float32), packed), expected[:21])
+    assert dense(x[:0], packed).shape == (0, 5)

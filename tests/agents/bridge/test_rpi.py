@@ -61,7 +61,8 @@ def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
     run = trainer(network.packaged_network("sl"), boards=40, one_call=1.0, unit=0.5, start_unit=0.5)
     *batches, metrics = lessons(run, monkeypatch)
     found, single = (SimpleNamespace(**{k: column.numpy() for k, column in one.columns.items()}) for one in batches)
-    act = (selfplay.actor(network.module_of(run.player()), greedy=greedy) for greedy in (False, True))
+    model = network.module_of(run.player())
+    act = (selfplay.actor_of(model, run.architecture, greedy=greedy) for greedy in (False, True))
     drawing, likeliest = act
     sides = np.full(40, selfplay.BOTH)
     _, decisions = selfplay.play(run.game, np.arange(40), 0, drawing, drawing, sides, 0)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bidzoo import agents
-from bidzoo.agents.bridge import selfplay
+from bidzoo.agents.bridge import network, selfplay
+from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, OpponentPool, Recorder, join
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
@@ -178,3 +179,46 @@ def test_calls_before_the_auctions_part_cancel():
     np.testing.assert_array_equal(first.outcome, -second.outcome)
     for name in ("observation", "call"):
         np.testing.assert_array_equal(getattr(first.decisions, name), getattr(second.decisions, name))
+
+
+# ---- networks that act -------------------------------------------------------------------
+
+ARCHITECTURE = Architecture("openspiel480", 39, width=64, depth=2)
+
+
+def shown(n=400):
+    """Observations, legal calls and numbers of ``n`` decisions."""
+    _, decisions = selfplay.play(GAME, np.arange(n // 10), 1, player, player, np.full(n // 10, BOTH), 0)
+    numbers = np.random.default_rng(0).random(len(decisions.call))
+    return decisions.observation[:n], decisions.legal[:n], numbers[:n]
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+def test_our_network_acts_as_torch_does(greedy):
+    """Up to the rounding of its inputs and weights."""
+    pytest.importorskip("torch")
+    model = network.module(ARCHITECTURE, 3)
+    x, legal, numbers = shown()
+    calls, chances = selfplay.actor_of(model, ARCHITECTURE, greedy=greedy)(x, legal, numbers)
+    wanted, expected = selfplay.actor(model, greedy=greedy)(x, legal, numbers)
+    assert legal[np.arange(len(calls)), calls].all() and (calls == wanted).mean() > 0.98
+    np.testing.assert_allclose(np.exp(chances), np.exp(expected), atol=0.01)
+    assert (chances[legal == 0] == -1e9).all()
+    np.testing.assert_allclose(np.exp(chances, dtype=np.float64).sum(1), 1, atol=1e-6)
+    if greedy:
+        np.testing.assert_array_equal(calls, chances.argmax(1))
+
+
+def test_calls_are_drawn_by_their_chances():
+    """A number draws the first call at which the sum of the chances exceeds it."""
+    pytest.importorskip("torch")
+    act = selfplay.actor_of(network.module(ARCHITECTURE, 3, last_scale=2.0), ARCHITECTURE)
+    x, legal, _ = shown(40)
+    edges = np.array([0.0, np.nextafter(1.0, 0.0), *np.random.default_rng(1).random(50)])
+    for number in edges:
+        calls, chances = act(x, legal, np.full(len(x), number))
+        sums = np.exp(chances, dtype=np.float64).cumsum(1)
+        rows = np.arange(len(x))
+        before = np.where(calls > 0, sums[rows, np.maximum(calls - 1, 0)], 0.0)
+        assert (before <= number + 1e-6).all() and (sums[rows, calls] >= number - 1e-6).all()
+        assert legal[rows, calls].all()

@@ -1,4 +1,4 @@
-"""What learners are taught from: contract scores, branches, joint search, the replay buffer."""
+"""What learners are taught from: contract scores, branches, joint search."""
 
 from itertools import product
 
@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip("torch")
 
 from bidzoo.agents.bridge import network, selfplay
-from bidzoo.agents.bridge.a2c import ReplayBuffer
 from bidzoo.agents.bridge.critic import Critic, contract_scores
 from bidzoo.agents.bridge.jps import Options, Search
 from bidzoo.agents.bridge.network import Architecture
@@ -154,48 +153,3 @@ def test_joint_search_is_brute_force(depth, seed):
         values = brute_force(game, actor, one, options, reference[one.board[0]])
         assert found.value[i] == pytest.approx(max(values.values()))
         assert values[found.call[i]] == pytest.approx(max(values.values()))
-
-
-# ---- replay ------------------------------------------------------------------------------
-
-
-def filled(capacity=50, n=80):
-    rng, replay = np.random.default_rng(0), ReplayBuffer(capacity, 20, 9)
-    data = {
-        "observation": rng.integers(0, 2, (n, 20), np.int8),
-        "hidden": rng.integers(0, 2, (n, 9), np.int8),
-        "legal": rng.integers(0, 2, (n, 38), np.int8),
-        "call": rng.integers(0, 38, n),
-        "log_probability": rng.normal(size=n).astype(np.float32),
-        "outcome": np.arange(n, dtype=np.float32),
-        "priority": np.zeros(n, np.float32),
-    }
-    for rows in (slice(0, 30), slice(30, n)):
-        replay.append(**{name: column[rows] for name, column in data.items()})
-    return replay, data
-
-
-def test_replay_keeps_the_last_and_gives_back_what_went_in():
-    replay, data = filled()
-    assert len(replay) == 50 and replay.added == 80
-    sample = replay.sample(500, 1, 1)
-    assert set(sample.outcome.astype(int)) <= set(range(30, 80)) and len(set(sample.outcome)) > 45
-    for name in ("observation", "hidden", "legal", "call", "log_probability"):
-        np.testing.assert_array_equal(getattr(sample, name), data[name][sample.outcome.astype(int)])
-    again = ReplayBuffer(50, 20, 9)
-    again.restore(replay.arrays())
-    for one, other in zip(sample, again.sample(500, 1, 1), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_replay_prefers_and_weighs():
-    """Drawn in proportion to priority ** exponent; importance weights undo it at exponent 1."""
-    replay, _ = filled(n=50)
-    priority = np.linspace(0.1, 2, 50).astype(np.float32)
-    replay.update(np.arange(50), priority)
-    sample = replay.sample(200_000, 3, 0, priority=1.0, importance=1.0)
-    share = np.bincount(sample.rows, minlength=50) / 200_000
-    np.testing.assert_allclose(share, priority / priority.sum(), atol=0.003)
-    evened = np.bincount(sample.rows, sample.weight, minlength=50)
-    np.testing.assert_allclose(evened / evened.sum(), 1 / 50, atol=0.002)
-    assert sample.weight.max() == 1
