@@ -26,7 +26,7 @@ def test_picked_calls_are_legal_and_follow_the_numbers():
 
 def test_a_network_by_size_or_by_name(monkeypatch):
     made = []
-    monkeypatch.setattr(bridge_selfplay.selfplay, "actor", lambda model, device: made.append(model))
+    monkeypatch.setattr(bridge_selfplay.selfplay, "actor_of", lambda model, *_: made.append(model))
     games = [player(name, "cpu", 1)[0] for name in ("2x24", "sl", "a2c-bridge")]
     assert [game.encoder.name for game in games] == ["openspiel480", "openspiel480", "jps267"]
     shapes = [[tuple(layer.weight.shape) for layer in model.layers] for model in made]
@@ -38,6 +38,7 @@ def test_every_network_of_the_table_is_known(monkeypatch):
     sizes, small = [], module(Architecture("openspiel480", 38, width=8, depth=1))
     monkeypatch.setattr(bridge_selfplay.network, "module", lambda size, *_, **__: sizes.append(size) or small)
     monkeypatch.setattr(bridge_selfplay.network, "module_of", lambda packaged: small)
+    monkeypatch.setattr(bridge_selfplay.selfplay, "actor_of", lambda *_: pick)
     for name in NETWORKS:
         assert player(name, "cpu", 1)[0].encoder.name == "openspiel480"
     assert [(size.depth, size.width) for size in sizes] == [(4, 1024), (4, 2048)]
