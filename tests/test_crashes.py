@@ -15,8 +15,9 @@ import json
 import os
 import subprocess
 import sys
+import time
 import traceback
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -188,11 +189,52 @@ def crash_in_a_small_file(folder):
     return points
 
 
-CASES = {  # the last one compiles: children of a process that has numba take longer
+def command(*words):
+    """Give a command in ``folder``; one that finds its result there has nothing left to do."""
+
+    def work(folder):
+        from bidzoo.cli.main import app
+
+        folder.mkdir(exist_ok=True)
+        here = Path.cwd()
+        os.chdir(folder)
+        try:
+            app([*words], standalone_mode=False)
+        except ValueError as problem:
+            assert "exists, expected a new file" in str(problem)
+        finally:
+            os.chdir(here)
+        for path in folder.rglob(".*.????????"):  # a later write removes it when it is an hour old
+            path.unlink()
+
+    return work
+
+
+def write_auctions(folder):
+    """A file of alerts, a report, and the auctions."""
+    club = Path(__file__).parent / "data" / "club.pbn"
+    command("deals", "auctions", str(club), "--out", "auctions.npz", "--json", "left_out.json")(folder)
+
+
+def import_deals(folder):
+    club = Path(__file__).parent / "data" / "club.pbn"
+    command("deals", "import", str(club), "--out", "deals.pbn", "--check", "0", "--json", "left_out.json")(folder)
+
+
+def write_records(folder):
+    """A result, in which the time would differ, and the records."""
+    time.perf_counter = lambda: 0.0
+    command("match", "pass", "pass", "--boards", "2", "--out", "match.jsonl")(folder)
+
+
+CASES = {  # the last ones compile: children of a process that has numba take longer
     "ledger": lambda folder: crash_everywhere(folder, add_to_ledger),
     "file": crash_in_a_small_file,
     "match": lambda folder: crash_everywhere(folder, record_match),
     "deals": lambda folder: crash_everywhere(folder, generate_deals),
+    "auctions": lambda folder: crash_everywhere(folder, write_auctions),
+    "import": lambda folder: crash_everywhere(folder, import_deals),
+    "records": lambda folder: crash_everywhere(folder, write_records),
 }
 
 
@@ -339,4 +381,6 @@ def everything(folder):
 
 
 if __name__ == "__main__":
-    print(json.dumps(dict(everything(Path(sys.argv[1])))))
+    with redirect_stdout(sys.stderr):
+        found_everywhere = dict(everything(Path(sys.argv[1])))
+    print(json.dumps(found_everywhere))
