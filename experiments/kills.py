@@ -241,7 +241,7 @@ def prepare(folder: Path) -> None:
     from bidzoo.benchmarks.auctions import record
     from bidzoo.envs.bridge.deals import DealSet, packaged
 
-    record(Sayc(), 100, seed=4).save(folder / "calls.npz")
+    record(Sayc(), 1000, seed=4).save(folder / "calls.npz")
     deals = packaged("validation")
     tricks = np.asarray(deals.tricks[:40]).copy()
     tricks[:3] = -1  # to be solved by ``deals import``
