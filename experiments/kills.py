@@ -83,6 +83,8 @@ COMMANDS = {  # smallest settings
     "train a2c": f"train a2c {TRAIN} {PAIRS}",
     "train jps": f"train jps {TRAIN} {PAIRS} --set share=0",
     "experiments/train.py baseline16": f"baseline16 {TRAIN} {ALONE} --set positions=3 --set warm_up=1",
+    "experiments/train.py baseline19": f"baseline19 calls.npz {TRAIN} --enn-width 8 --pnn-width 8 --enn steps=3 "
+    "--enn batch=16 --pnn steps=3 --pnn batch=16 --set iterations=3 --set boards=4 --set minibatch=16",
     "experiments/train.py pbl": f"pbl {TRAIN} {ALONE} --set most_calls=5 --set copies=3 --set first=1 "
     "--set belief_length=1 --set policy_length=1",
     "experiments/train.py pi": f"pi {START} {TRAIN} --set boards=4 --set iterations=3 --set searches=6 --set r_max=8 "
@@ -251,15 +253,19 @@ def prepare(folder: Path) -> None:
     (folder / "club.pbn").write_bytes(club.read_bytes())
 
 
-def table(found: dict[str, Counts]) -> results.ResultTable:
-    """By command, and all."""
-    columns = ["command", "kills", "kills with something kept", "runs that went on", "runs that differ"]
-    shown = results.ResultTable("Kills by command", columns)
+def tables(found: dict[str, Counts]) -> list[results.ResultTable]:
+    """By group of commands, with all, and by command."""
+    columns = ["kills", "kills with something kept", "runs that went on", "runs that differ"]
+    by_group = results.ResultTable("Kills by group of commands", ["commands", "number", *columns])
+    by_command = results.ResultTable("Kills by command", ["command", *columns])
+    groups: dict[str, list[Counts]] = {}
     for name in COMMANDS:
         if name in found:
-            shown.add(name, *found[name])
-    shown.add("all", *(sum(column) for column in zip(*found.values())))
-    return shown
+            by_command.add(name, *found[name])
+            groups.setdefault(name.split(" ")[0].rstrip(","), []).append(found[name])
+    for name, counts in {**groups, "all": [*found.values()]}.items():
+        by_group.add(name, len(counts), *(sum(column) for column in zip(*counts)))
+    return [by_group, by_command]
 
 
 def main(
@@ -272,13 +278,13 @@ def main(
     import torch
 
     torch.set_num_threads(1)  # a forked child has no other threads, and would wait for them
-    path = (json or Path("runs", "kills.json")).absolute()
+    path, given = (json or Path("runs", "kills.json")).absolute(), sys.argv
     found: dict[str, Counts] = {}
     seconds = 0.0
     if path.exists():
         before = results.load(path)
         seconds = before["seconds"]
-        rows = [[*row.values()] for row in before["tables"][0].rows]
+        rows = [[*row.values()] for row in before["tables"][1].rows]
         found = {name: Counts(*map(int, counts)) for name, *counts in rows if name in COMMANDS}
     wanted = [name for name in COMMANDS if name not in found and (not only or name in only)]
     with tempfile.TemporaryDirectory() as place, few_boards():
@@ -291,8 +297,9 @@ def main(
             shutil.rmtree(work)
             seconds += time.monotonic() - began
             say(f"{name}: {found[name]}, {time.monotonic() - began:.0f} s")
-            results.save(path, "kills", [table(found)], seed=seed, seconds=seconds)
-    printing.show([table(found)])
+            sys.argv = given  # of this command again
+            results.save(path, "kills", tables(found), seed=seed, seconds=seconds)
+    printing.show(tables(found))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,8 @@ def test_kills(tmp_path, monkeypatch):
         counts = kills.killed("match", 3, 1, tmp_path / "inputs", place)
         assert counts.kills >= 3 and counts.runs >= 1 and counts.kept >= 1
         assert (counts.differences == 0) == good
-    assert kills.table({"match": counts}).rows[1]["kills"] == counts.kills
+    by_group, by_command = kills.tables({"match": counts, "match, slow agent": counts})
+    assert [row["kills"] for row in by_group.rows] == [2 * counts.kills] * 2 and len(by_command.rows) == 2
     assert kills.timeless(b'{"seconds": 1, "rows": [{"start s": 2, "value": 3}]}') == b'{"rows": [{"value": 3}]}'
 
 

@@ -421,7 +421,7 @@ def test_a_client_of_openenv_that_makes_no_sense():
         for wrong in ({"reply": 3}, {"words": "P"}, {"reply": "P", "more": [1]}, {}):
             with GenericEnvClient(base_url=url).sync() as client:
                 client.reset(seed=5)
-                with pytest.raises(Exception, match="(?i)valid|error"):
+                with pytest.raises(Exception, match=r"(?i)valid|error"):
                     client.step(wrong)
         with GenericEnvClient(base_url=url).sync() as client:
             assert client.reset(seed=5, board=0).observation["question"] == question
