@@ -135,6 +135,20 @@ def test_a_game_that_is_over_shows_nothing():
     assert not batch.views()["observation"].any()
 
 
+def test_the_global_state_has_what_every_player_sees():
+    game = PythonGame(KuhnPoker, players=3)
+    for actions in ([], [1], [0, 1, 1, 0]):
+        states, out = game.start(5)
+        for action in actions:
+            game.step_one(states, action, out)
+        expected = [np.arange(3) == states["turn"][0]]
+        for player in range(3):
+            game.observe(states, 0, player, seen := np.zeros_like(out.observation[0]))
+            assert seen[3:].any() and seen[player] == 1
+            expected.append(seen[3:])
+        assert (game.state_encoder(states)[0] == np.concatenate(expected)).all()
+
+
 def test_a_determinized_state_shows_the_player_the_same():
     game = PythonGame(KuhnPoker, players=3)
     states, out = game.start(5)
