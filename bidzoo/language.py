@@ -238,9 +238,9 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
 
 
 def _json_answers(text: str) -> list[str]:
-    """What the JSON objects of ``text`` say in a field of ``_FIELDS``."""
+    """What the last JSON objects of ``text`` say in a field of ``_FIELDS``."""
     answers = []
-    for block in re.findall(r"\{[^{}]*\}", text):
+    for block in re.findall(r"\{[^{}]*\}", text)[-_OBJECTS:]:
         try:
             value = answered_json(block.encode("utf-8", "replace"), "reply")
         except ValueError:
@@ -250,6 +250,7 @@ def _json_answers(text: str) -> list[str]:
     return answers
 
 
+_OBJECTS = 100  # JSON objects of a reply that are looked at: megabytes of them would take minutes
 _TAIL = 4000  # characters of a reply, or of an answer in it, in which actions are looked for: a long one has its end
 
 

@@ -51,6 +51,9 @@ PARTS = {  # module: its tests
     "bidzoo/envs/spades/play.py": [f"{GAMES}/spades/test_rules.py"],
     "bidzoo/envs/spades/score.py": [f"{GAMES}/spades/test_rules.py"],
     "bidzoo/envs/spades/observation.py": [f"{GAMES}/spades/test_observation.py"],
+    "bidzoo/envs/python_game.py": [f"{GAMES}/test_python_game.py"],
+    "bidzoo/wrappers/text.py": ["tests/wrappers/test_text.py"],
+    "bidzoo/language.py": ["tests/test_language.py"],
     "bidzoo/envs/signalling/rising_auction.py": [f"{GAMES}/signalling/test_engine.py"],
 }
 LEFT_OUT = {  # operators whose changes no test of this kind can see

@@ -1,22 +1,26 @@
-"""Killed, or without power, at every point where a file is made to stay: nothing is lost, the same command goes on.
+"""Killed, without power, or on a full disk at every point where a file is made to stay: nothing is lost, and the same
+command goes on.
 
 A *point* is a rename, a removal or a call of ``fsync``. Each case counts the points of a whole run and then runs once
 for every point, in a forked child that dies there. ``kill``: all that was done before stays. ``power``: what was
 written to a file after its last ``fsync`` is cut in half, and renames and removals after the last ``fsync`` of their
 folder are
-undone, the worst that POSIX allows. Afterwards a second child goes on, and the folder must hold what an undisturbed run
+undone, the worst that POSIX allows. ``full``: from that point on no file can be made to stay, and the child must end
+with an error that names a file. Afterwards a second child goes on, and the folder must hold what an undisturbed run
 leaves, byte by byte.
 
 ``python tests/test_crashes.py`` runs the cases that need no torch: its children take a tenth of the time of those that
 are forked from a process of many tests.
 """
 
+import errno
 import json
 import os
 import subprocess
 import sys
+import time
 import traceback
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -33,23 +37,27 @@ from bidzoo.envs.bridge.double_dummy import generate
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
 
 DIED = 86
+HOW = ("kill", "power", "full")
+FULL = 87  # the disk was full, and the error named the file
 
 
 class Disk:
-    """Calls of the operating system that go through until the ``last`` of them; there the process dies."""
+    """Calls of the operating system that go through until the ``last`` of them; there comes what ``how`` says."""
 
-    def __init__(self, last: int, power: bool) -> None:
-        self.last, self.power, self.points = last, power, 0
+    def __init__(self, last: int, how: str) -> None:
+        self.last, self.how, self.points = last, how, 0
         self.synced: dict[int, int] = {}  # bytes of a file, by inode
         self.undo: list[tuple[Path, bytes | None]] = []  # what was where, before renames and removals not yet synced
         self.replace, self.fsync, self.unlink = os.replace, os.fsync, os.unlink
         os.replace, os.fsync, os.unlink = self.on_replace, self.on_fsync, self.on_unlink
 
-    def point(self, handle: int | None = None) -> None:
+    def point(self, handle: int | None = None, removes: bool = False) -> None:
         self.points += 1
-        if self.points != self.last:
+        if self.how == "full" and self.points >= self.last > 0 and not removes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if self.points != self.last or self.how == "full":
             return
-        if self.power:
+        if self.how == "power":
             if handle is not None and os.path.isfile(f"/proc/self/fd/{handle}"):
                 size, synced = os.fstat(handle).st_size, self.synced.get(os.fstat(handle).st_ino, 0)
                 os.truncate(f"/proc/self/fd/{handle}", synced + max(0, size - synced) // 2)
@@ -67,7 +75,7 @@ class Disk:
         self.replace(source, target)
 
     def on_unlink(self, path, **where):
-        self.point()
+        self.point(removes=True)
         self.keep(path)
         self.unlink(path, **where)
 
@@ -84,15 +92,17 @@ class Disk:
             self.undo.clear()
 
 
-def child(work, last=0, power=False):
-    """Run ``work`` in a forked child that dies at point ``last``: how many points it came to, -1 if it died."""
+def child(work, last=0, how="kill"):
+    """Run ``work`` in a forked child until point ``last``: how many points it came to, -1 if it ended there."""
     read, write = os.pipe()
     if (pid := os.fork()) == 0:
         try:
-            disk = Disk(last, power)
+            disk = Disk(last, how)
             work()
             os.write(write, disk.points.to_bytes(4, "little"))
-        except BaseException:
+        except BaseException as problem:
+            if how == "full" and isinstance(problem, OSError) and problem.errno == errno.ENOSPC and problem.filename:
+                os._exit(FULL)
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(1)
@@ -101,7 +111,7 @@ def child(work, last=0, power=False):
     found = os.read(read, 4)
     os.close(read)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    assert code in (0, DIED), f"the child ended with {code}"
+    assert code in (0, FULL if how == "full" else DIED), f"the child ended with {code}"
     return int.from_bytes(found, "little") if code == 0 else -1
 
 
@@ -110,21 +120,21 @@ def contents(folder):
 
 
 def crash_everywhere(tmp_path, work):
-    """``work(folder)`` at every point, killed and without power."""
+    """``work(folder)`` at every point, killed, without power and without space."""
     work(tmp_path / "whole")  # here, so that the children have imported everything
     points = child(lambda: work(tmp_path / "counted"))
     wanted = contents(tmp_path / "whole")
     assert contents(tmp_path / "counted") == wanted
     assert points > 3 and wanted
-    for power in (False, True):
+    for how in HOW:
         for last in range(1, points + 1):
-            crash_and_go_on(tmp_path / f"{'power' if power else 'kill'} {last}", work, last, power, wanted)
+            crash_and_go_on(tmp_path / f"{how} {last}", work, last, how, wanted)
     return points
 
 
-def crash_and_go_on(folder, work, last, power, wanted):
-    """``work(folder)`` dies at point ``last``, goes on, and leaves what is ``wanted``."""
-    assert child(lambda: work(folder), last, power) == -1
+def crash_and_go_on(folder, work, last, how, wanted):
+    """``work(folder)`` ends at point ``last``, goes on, and leaves what is ``wanted``."""
+    assert child(lambda: work(folder), last, how) == -1 or how == "full"  # where it removes or reports it may go on
     assert child(lambda: work(folder)) >= 0
     found = contents(folder)
     assert found.keys() == wanted.keys(), f"{folder.name}: {sorted(found)}"
@@ -178,21 +188,62 @@ def crash_in_a_small_file(folder):
             assert [path.name for path in folder.iterdir() if not path.name.startswith(".")] == ["file"]
 
     points = child(lambda: work(folder / "whole"))
-    for power in (False, True):
+    for how in HOW:
         for last in range(1, points + 1):
-            place = folder / f"{power} {last}"
-            assert child(lambda: work(place), last, power) == -1  # noqa: B023
+            place = folder / f"{how} {last}"
+            assert child(lambda: work(place), last, how) == -1  # noqa: B023
             assert not (place / "file").exists() or (place / "file").read_bytes() in (b"old", b"new")
             if last > points // 2:
                 assert (place / "file").exists()
     return points
 
 
-CASES = {  # the last one compiles: children of a process that has numba take longer
+def command(*words):
+    """Give a command in ``folder``; one that finds its result there has nothing left to do."""
+
+    def work(folder):
+        from bidzoo.cli.main import app
+
+        folder.mkdir(exist_ok=True)
+        here = Path.cwd()
+        os.chdir(folder)
+        try:
+            app([*words], standalone_mode=False)
+        except ValueError as problem:
+            assert "exists, expected a new file" in str(problem)
+        finally:
+            os.chdir(here)
+        for path in folder.rglob(".*.????????"):  # a later write removes it when it is an hour old
+            path.unlink()
+
+    return work
+
+
+def write_auctions(folder):
+    """A file of alerts, a report, and the auctions."""
+    club = Path(__file__).parent / "data" / "club.pbn"
+    command("deals", "auctions", str(club), "--out", "auctions.npz", "--json", "left_out.json")(folder)
+
+
+def import_deals(folder):
+    club = Path(__file__).parent / "data" / "club.pbn"
+    command("deals", "import", str(club), "--out", "deals.pbn", "--check", "0", "--json", "left_out.json")(folder)
+
+
+def write_records(folder):
+    """A result, in which the time would differ, and the records."""
+    time.perf_counter = lambda: 0.0
+    command("match", "pass", "pass", "--boards", "2", "--out", "match.jsonl")(folder)
+
+
+CASES = {  # the last ones compile: children of a process that has numba take longer
     "ledger": lambda folder: crash_everywhere(folder, add_to_ledger),
     "file": crash_in_a_small_file,
     "match": lambda folder: crash_everywhere(folder, record_match),
     "deals": lambda folder: crash_everywhere(folder, generate_deals),
+    "auctions": lambda folder: crash_everywhere(folder, write_auctions),
+    "import": lambda folder: crash_everywhere(folder, import_deals),
+    "records": lambda folder: crash_everywhere(folder, write_records),
 }
 
 
@@ -319,7 +370,7 @@ def test_training(tmp_path, trainers, name):
     work(tmp_path / "whole")
     wanted = contents(tmp_path / "whole")
     assert sorted(wanted) == ["best.safetensors", "checkpoint.safetensors", "curves.csv", "network.safetensors"]
-    crash_and_go_on(tmp_path / "other", work, drawn.randint(1, POINTS), drawn.random() < 0.5, wanted)
+    crash_and_go_on(tmp_path / "other", work, drawn.randint(1, POINTS), drawn.choice(HOW), wanted)
 
 
 @pytest.mark.slow
@@ -339,4 +390,6 @@ def everything(folder):
 
 
 if __name__ == "__main__":
-    print(json.dumps(dict(everything(Path(sys.argv[1])))))
+    with redirect_stdout(sys.stderr):
+        found_everywhere = dict(everything(Path(sys.argv[1])))
+    print(json.dumps(found_everywhere))

@@ -107,6 +107,21 @@ def test_the_situation_of_a_bridge_seat():
     assert "trick: East ST\n" in language.situation_text(env.game, env.view("player_0")[0])
 
 
+def test_the_situation_of_a_spades_seat_says_who_bid_blind():
+    """The same bid, before looking and after it, at every seat."""
+    env = bidzoo.make("spades_v0", blind_nil=True)
+    for blind in ({0}, {1, 2}, {3}, set()):
+        env.reset(seed=1)
+        expected = {}
+        while len(expected) < 4:
+            seat = env.possible_agents.index(env.agent_selection)
+            words = ["blind nil"] if seat in blind else ["look", "nil"]
+            for word in words:
+                env.step(env.game.action_number(word))
+            expected[language.SEAT_NAMES[seat]] = words[-1]
+        assert dict(language.situation(env.game, env.view("player_0")[0])["bids"]) == expected
+
+
 # ---- what a model answers ------------------------------------------------------------------
 
 BRIDGE = bidzoo.make_game("bridge_bidding_v0")
@@ -392,7 +407,7 @@ def test_the_fallback_acts_where_no_reply_is_legal(fallback, same):
     boards = np.arange(20)
     ours = play(agent.game, [agent] * agent.game.num_players, boards)
     assert ours.reward.tobytes() == play(agent.game, [same] * agent.game.num_players, boards).reward.tobytes()
-    assert agent.usage.fallbacks == agent.usage.decisions > 0
+    assert agent.usage.fallbacks == agent.usage.decisions > 0 and " replies not legal (100.0%), " in str(agent.usage)
     assert agent.usage.replies == 3 * len({question for question, _ in agent.ledger.done.items()})
 
 

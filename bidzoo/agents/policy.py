@@ -7,13 +7,14 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from bidzoo.core import plugins
 from bidzoo.core.bits import choose_row
 from bidzoo.core.calls import Call
 from bidzoo.core.kernels import I8, I64, U64, States, batched, row
 from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams, next_row
 from bidzoo.envs.asking import Answer, AtTable, answer_of
-from bidzoo.envs.game import Encoder, Game
+from bidzoo.envs.game import Encoder, Game, legal_actions
 
 _POOL = 0x9001  # stream of the draw of a pool's member, in ``Streams.at(seed, board, _POOL)``
 
@@ -38,6 +39,13 @@ class Policy(Protocol):
 
 
 Agent = str | Policy | Callable[..., Any]  # what ``agents.resolve`` takes for a policy
+
+
+def part_of(policy: Policy, views: States, legal: I8, rng: Streams) -> I64:
+    """Actions ``[B]`` of ``policy``, a part of another agent; ValueError that names it unless they are legal."""
+    with plugins.outside(lambda: f"agent {policy.name!r}"):
+        chosen = policy.act(views, legal.copy(), rng)
+    return legal_actions(policy.name, chosen, legal, views["board"])
 
 
 @batched
@@ -166,7 +174,7 @@ class Pool(AtTable):
         numbers = self.sampled(views["board"].astype(np.int64))
         for number in np.unique(numbers):
             rows = np.flatnonzero(numbers == number)
-            actions[rows] = self.members[number].act(views[rows], legal[rows], rng[rows])
+            actions[rows] = part_of(self.members[number], views[rows], legal[rows], rng[rows])
         return actions
 
     def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:

@@ -257,8 +257,15 @@ class MatchLedger(Closing):
 
 
 def made_of(policy: Policy) -> str:
-    """A digest of the content of ``policy``, with all weights that come with bidzoo, whichever it uses."""
-    digest: str = joblib.hash((policy, _packaged()))
+    """A digest of the content of ``policy``, with all weights that come with bidzoo, whichever it uses.
+
+    Raises:
+        ValueError: it cannot be pickled.
+    """
+    try:
+        digest: str = joblib.hash((policy, _packaged()))
+    except Exception as problem:  # whatever its parts raise
+        raise ValueError(f"{policy.name}: cannot be pickled, to tell it from others in a file: {problem}") from problem
     return digest
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bidzoo.agents.policy import part_of
 from bidzoo.bluechip import message as say
 from bidzoo.bluechip.boards import DealtBoard
 from bidzoo.bluechip.connection import Connection, PeerError
@@ -43,7 +44,8 @@ class BidderAndPlayer:
         for mask, policy, width in ((~playing, self.bidder, NUM_CALLS), (playing, self.player, legal.shape[1])):
             rows = np.flatnonzero(mask)
             if len(rows):
-                actions[rows] = policy.act(views[rows], np.ascontiguousarray(legal[rows, :width]), rng[rows])
+                own = np.ascontiguousarray(legal[rows, :width])
+                actions[rows] = part_of(policy, views[rows], own, rng[rows])
         return actions
 
     def alert(self, view: States, call: int) -> str | None:

@@ -124,6 +124,8 @@ def import_(
     tricks = deals.tricks.copy()
     tricks[rows] = _solved(deals.hands[rows], workers)
     deals = DealSet.of(deals.hands, tricks, str(file))
+    if json is not None:
+        _report(json, file, len(boards), faults, {"hands_missing": hidden, "tables": tables._asdict()})
     if out.suffix == ".pbn":
         tricks_of = {tuple(hands): tuple(row) for hands, row in zip(deals.hands.tolist(), tricks.tolist())}
         known = {hands: row if max(row) >= 0 else None for hands, row in tricks_of.items()}
@@ -142,8 +144,6 @@ def import_(
         )
     if hidden and out.suffix == ".npz":
         say(f"{file}: {counted(len(hidden), 'board')} left out, hands are missing: {listed(hidden)}", err=True)
-    if json is not None:
-        _report(json, file, len(boards), faults, {"hands_missing": hidden, "tables": tables._asdict()})
     if boards and not faults:
         say(summary(str(file), len(boards), []), err=True)
     finish(file, len(boards), faults)
@@ -247,9 +247,12 @@ def auctions(
                     raise
                 unread.append(str(error))
     made, alerts, reasons = of_boards(boards, ", ".join(map(str, files)))
-    made.save(out)
     beside = out.with_suffix(".alerts.jsonl")
     replace_file(beside, "".join(dumps(alert, ensure_ascii=False) + "\n" for alert in alerts).encode())
+    if json is not None:
+        more = {"auctions": len(made.hands), "auctions_left_out": reasons, "not_read": unread}
+        _report(json, [str(file) for file in files], len(boards), faults, more)
+    made.save(out)  # last: where it is, the same command has nothing left to do
     why = "; ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
     say(
         f"{counted(len(made.hands), 'auction')} of {counted(len(boards), 'board')} in {counted(len(known), 'file')}, "
@@ -258,9 +261,6 @@ def auctions(
     say(f"left out: {why or 'nothing'}", err=True)
     for problem in unread:
         say(f"not read: {problem}", err=True)
-    if json is not None:
-        more = {"auctions": len(made.hands), "auctions_left_out": reasons, "not_read": unread}
-        _report(json, [str(file) for file in files], len(boards), faults, more)
     finish(", ".join(map(str, files)), len(boards), faults)
     if unread:
         raise typer.Exit(LEFT_OUT)

@@ -127,11 +127,11 @@ def match(
             )
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
-        if out is not None:
+        _keep(table, names, seed, time.perf_counter() - began)
+        if out is not None:  # last: where it is, the same command has nothing left to do
             match_records = records_of_match()
             records.write(out, match_records)
             say(f"{counted(len(match_records), 'record')} written to {out}")
-        _keep(table, names, seed, time.perf_counter() - began)
 
 
 def _keep(table: "ResultTable", names: tuple[str, str], seed: int, seconds: float) -> None:

@@ -15,6 +15,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -126,8 +127,9 @@ class KernelCache(FunctionCache):
     def _sweep(self) -> None:
         """Remove what other versions of the sources have left."""
         for path in Path(self.cache_path).glob(f"{self._stem}*"):
-            if self.digest[:32] not in path.name and path.stat().st_mtime < time.time() - KEPT:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # another process removes them, too
+                if self.digest[:32] not in path.name and path.stat().st_mtime < time.time() - KEPT:
+                    path.unlink()
 
 
 def digest(function: Callable[..., Any], *how: Any) -> str:

@@ -24,13 +24,17 @@ VARIABLE = "BIDZOO_COMPILE"
 POLICIES = ("background", "now")
 # each game and agent has kernels of its own, so another program may have to say it again
 SAID = "bidzoo: compiling kernels that are new to this machine, up to a minute; `bidzoo compile` prepares all of them"
+KILLED = (
+    "bidzoo: the process that compiles kernels was killed, so they run as plain Python, which is slower; "
+    "`bidzoo compile` prepares all of them"
+)
 
 BRIEF = 0.1  # seconds of kernels as plain Python: some hundred decisions
 
 Job = tuple[str, str, str, Any]  # a kernel's module and name, digest of what it is made of, types of its arguments
 
 _asked: set[Job] = set()
-_announced = False
+_announced = _said_killed = False
 _worker: subprocess.Popen[bytes] | None = None
 
 
@@ -94,11 +98,25 @@ def announce() -> None:
 
 
 def in_background(job: Job) -> bool:
-    """Have ``job`` compiled by the background process; False if there is none: the kernel runs as plain Python."""
-    if job in _asked:
-        return _worker is not None and _worker.poll() is None
-    _asked.add(job)
-    return _ask(pickle.dumps(job))
+    """Have ``job`` compiled by the background process, and return whether plain Python is to do meanwhile.
+
+    False if there is no such process, or it has ended because it finds other sources: the caller compiles for itself.
+    One that was killed, as where memory is short, is not begun again: plain Python does for the rest of this process.
+    """
+    if job not in _asked:
+        _asked.add(job)
+        if _ask(pickle.dumps(job)):
+            return True
+    return _worker is not None and (_worker.poll() is None or _was_killed(_worker))
+
+
+def _was_killed(worker: subprocess.Popen[bytes]) -> bool:
+    """Whether ``worker`` has ended otherwise than by itself; says so once."""
+    global _said_killed
+    if worker.returncode and not _said_killed:
+        _said_killed = True
+        print(KILLED, file=sys.stderr, flush=True)
+    return bool(worker.returncode)
 
 
 def _ask(job: bytes) -> bool:

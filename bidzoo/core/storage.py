@@ -132,7 +132,7 @@ def sweep(path: Path, age: float = 0.0) -> None:
     """
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.????????"):
         with suppress(FileNotFoundError):
-            if time.time() - leftover.stat().st_mtime >= age:
+            if not age or time.time() - leftover.stat().st_mtime >= age:  # a clock that was set back tells nothing
                 leftover.unlink()
 
 
@@ -202,10 +202,11 @@ def _append(file: FileIO, content: bytes) -> None:
     """``append_file`` to an open one."""
     end = file.seek(0, os.SEEK_END)
     try:
-        rest = memoryview(content)
-        while rest:
-            rest = rest[file.write(rest) :]
-        os.fsync(file.fileno())
+        with _named(Path(os.fsdecode(file.name))):
+            rest = memoryview(content)
+            while rest:
+                rest = rest[file.write(rest) :]
+            os.fsync(file.fileno())
     except BaseException:
         with suppress(OSError):
             file.truncate(end)
@@ -213,7 +214,11 @@ def _append(file: FileIO, content: bytes) -> None:
 
 
 def append_file(path: Path, content: bytes) -> None:
-    """Write ``content`` at the end of ``path``, on disk when this returns; after an error nothing of it is there."""
+    """Write ``content`` at the end of ``path``, on disk when this returns.
+
+    Raises:
+        OSError: it cannot be written; names ``path``, and nothing of ``content`` is there.
+    """
     with open(path, "ab", buffering=0) as file:
         _append(file, content)
 

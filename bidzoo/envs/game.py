@@ -28,7 +28,7 @@ from bidzoo.core.cards import (
     hand_text,
     seat_number,
 )
-from bidzoo.core.kernels import F32, I8, I64, U8, U64, Bool, State, States, allocate, row
+from bidzoo.core.kernels import F32, F64, I8, I64, U8, U64, Bool, State, States, allocate, row
 from bidzoo.core.layout import Layout
 from bidzoo.core.options import check_options, choose_from, is_whole
 from bidzoo.core.streams import stream_row
@@ -450,6 +450,29 @@ def legal_actions(name: str, answer: Any, legal: I8, boards: NDArray[Any]) -> I6
     return actions
 
 
+def legal_chances(name: str, answer: Any, legal: I8) -> F64:
+    """The probabilities that the agent called ``name`` gave at ``n`` tables, as float64 ``[n, A]``.
+
+    Args:
+        name: of the agent, for the error.
+        answer: what its ``probabilities`` returned, of any type.
+        legal: ``[n, A]``.
+
+    Raises:
+        ValueError: not one number an action, or numbers of legal actions that are no probabilities.
+    """
+    chances = np.asarray(answer)
+    if chances.shape != legal.shape or chances.dtype.kind not in "iuf":
+        got = f"{chances.dtype} {list(chances.shape)}"
+        raise ValueError(f"{name}: probabilities() gave {got}, expected one number an action, {list(legal.shape)}")
+    chances = chances.astype(np.float64)
+    own = np.where(legal > 0, chances, 0.0)
+    for b in np.flatnonzero(~((own >= 0).all(1) & (abs(own.sum(1) - 1) < NEAR_ONE))):
+        given = own[b][legal[b] > 0].tolist()
+        raise ValueError(f"{name}: probabilities() gave {given} to the legal actions, expected numbers that add to 1")
+    return chances
+
+
 def no_legal_action(game: Game, player: int, table: int, board: int) -> ValueError:
     """The error for rules that leave ``player``, who is to act, without an action."""
     return ValueError(
@@ -458,6 +481,7 @@ def no_legal_action(game: Game, player: int, table: int, board: int) -> ValueErr
     )
 
 
+NEAR_ONE = 1e-3  # sums of probabilities of float32
 PASSED_OVER = 1000  # boards in a row that may end before a player is asked
 
 

@@ -51,21 +51,20 @@ class TableEnvironment(Environment[TableAction, TableObservation, State]):
         self, seed: int | None = None, episode_id: str | None = None, board: int | None = None, **more: Any
     ) -> TableObservation:
         """Deal ``board`` of ``seed``; boards that end before the model is asked are passed over."""
-        if seed is not None:
-            self._seed, self._board = seed, -1
-        self._board = self._board + 1 if board is None else board
-        first = self._board
-        while (asked := self._table.reset(self._board, self._seed)) is None:
-            self._board += 1
-            if self._board - first == PASSED_OVER:
+        deals, before = (self._seed, self._board) if seed is None else (seed, -1)
+        number = first = before + 1 if board is None else board
+        while (asked := self._table.reset(number, deals)) is None:
+            number += 1
+            if number - first == PASSED_OVER:
                 raise never_asked(self._table.game, self._table.seats)
+        self._seed, self._board = deals, number  # a request that was refused changes neither
         self._state = State(episode_id=episode_id or f"{self._seed}/{self._board}", step_count=0)
         return self._observed(asked)
 
     def step(self, action: TableAction, timeout_s: float | None = None, **more: Any) -> TableObservation:
         """Take a reply."""
-        player = self._player
         asked = self._table.reply(action.reply)
+        player = self._player
         self._state.step_count += 1
         if asked is not None:
             return self._observed(asked)

@@ -57,8 +57,9 @@ class TextTable:
 
     def reset(self, board: int = 0, seed: int = 0) -> Asked | None:
         """Deal ``board`` of ``seed``; the first question, None if the board ends before one."""
-        self._seating.seed, self.over, self.illegal = seed, False, 0
+        self.over = True  # until what is asked for is known to be a board
         self._batch.reset(seed, [board])
+        self._seating.seed, self.over, self.illegal = seed, False, 0
         return self._go_on()
 
     def reply(self, text: str) -> Asked | None:
@@ -66,7 +67,10 @@ class TextTable:
 
         Raises:
             ValueError: it is over.
+            TypeError: no text.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a reply {text!r:.80}: expected a text")
         if self.over:
             raise ValueError("the board is over: call reset()")
         mask, player = self._batch.buffers.mask[0], int(self._batch.buffers.player[0])

@@ -222,6 +222,21 @@ def test_what_other_versions_left_is_removed(used):
     assert not before.exists() and len([*used.rglob("score.trick_row.body-*.nbc")]) == 2
 
 
+def test_what_another_process_removes_meanwhile_is_no_fault(used):
+    """A file that is gone when its age is asked; and a clock that was wrong takes nothing but old kernels."""
+    edit(used / "score.py", "30", "40")
+    (old,) = used.rglob("score.trick_row.body-*.nbc")
+    (gone := old.with_name(f"{old.name}.gone")).symlink_to("nowhere")
+    jump = "import time; now = time.time; time.time = lambda: now() + {}\n"
+    found, said = run(jump.format(-1e9) + USE, used.parent)
+    assert found[::2] == [459, 4] and said == ""
+    assert gone.is_symlink() and old.exists()
+    edit(used / "score.py", "40", "50")
+    found, said = run(jump.format(1e9) + USE, used.parent)
+    assert found[0] == 499 and said == "" and not old.exists()
+    assert run(USE, used.parent)[0][2] == 0
+
+
 def test_every_kernel_of_a_chain_is_in_the_digest():
     """The observation of bridge is made by kernels of several files; each tells its own, whoever asks first."""
     names = set()

@@ -108,6 +108,27 @@ print(json.dumps([len(own()) > 0, sum(k.compiled.stats.cache_misses.total() for 
     assert start([script], [script], cache=kept) == [([True, 0], "")] * 2  # loaded, not compiled here
 
 
+def test_a_killed_compiler_leaves_plain_python_and_the_next_process_compiles(start, tmp_path):
+    """Killed as where memory is short: to compile in the caller instead would take that memory again."""
+    script = """
+import json, sys, time, numpy as np
+from bidzoo.core import compiling
+from bidzoo.core.streams import next_row
+while next_row.is_starting and compiling._worker is None:
+    next_row(np.uint64(0))
+until = time.monotonic() + 1
+if compiling._worker is not None:
+    compiling._worker.kill()
+    compiling._worker.wait()
+    while time.monotonic() < until:
+        next_row(np.uint64(0))
+print(json.dumps([int(next_row(np.uint64(0))), len(next_row.compiled.signatures)]))
+"""
+    value = 0xE220A8397B1DCDAF  # of SplitMix64
+    assert start([script]) == [([value, 0], f"{compiling.KILLED}\n")]
+    assert start([script], BIDZOO_COMPILE="now") == [([value, 1], "")]
+
+
 def test_a_short_run_does_not_load_numba(processes, tmp_path):
     """Some decisions are made before it is there; who goes on gets it."""
     begun = "import bidzoo, gymnasium, json, sys\n"

@@ -15,6 +15,7 @@ import bidzoo
 from bidzoo.benchmarks import match, records
 from bidzoo.core.streams import Streams
 from bidzoo.envs.python_game import PythonGame
+from bidzoo.wrappers.batch import Batch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 from kuhn_poker import KuhnPoker
@@ -122,6 +123,30 @@ def test_a_batch_plays_the_boards_of_one_table():
             if out.over[0]:
                 single[b] = game.start(int(before[b]) + 4, 7)
             assert (single[b][1].observation[0] == batch.observation[b]).all()
+
+
+def test_a_game_that_is_over_shows_nothing():
+    """As in the games with kernels: no observation, no action, no player, and an empty view."""
+    batch = Batch(bidzoo.make_game("kuhn_poker"), 3, autoreset=False)
+    batch.reset(seed=7)
+    while not batch.terminated.all():
+        batch.step(np.where(batch.player >= 0, 1, -1))
+    assert (batch.player == -1).all() and not batch.action_mask.any() and not batch.observation.any()
+    assert not batch.views()["observation"].any()
+
+
+def test_the_global_state_has_what_every_player_sees():
+    game = PythonGame(KuhnPoker, players=3)
+    for actions in ([], [1], [0, 1, 1, 0]):
+        states, out = game.start(5)
+        for action in actions:
+            game.step_one(states, action, out)
+        expected = [np.arange(3) == states["turn"][0]]
+        for player in range(3):
+            game.observe(states, 0, player, seen := np.zeros_like(out.observation[0]))
+            assert seen[3:].any() and seen[player] == 1
+            expected.append(seen[3:])
+        assert (game.state_encoder(states)[0] == np.concatenate(expected)).all()
 
 
 def test_a_determinized_state_shows_the_player_the_same():

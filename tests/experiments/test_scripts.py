@@ -1,11 +1,14 @@
 """Every script of ``experiments/`` that has no test file of its own runs, small."""
 
+import os
+import time
 from functools import partial
 from pathlib import Path
 
 import bridge_training
 import cross_play
 import joint_search
+import kills
 import numpy as np
 import one_table
 import opponent_models
@@ -14,6 +17,7 @@ import played_cards
 import pytest
 import search_prior
 import slam_training
+import soak
 import starting
 import typer
 from numba import config as numba_config
@@ -30,6 +34,36 @@ from bidzoo.benchmarks.bridge import Boards
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.game import Bridge
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
+def test_kills(tmp_path, monkeypatch):
+    """A command that goes on with other bytes, and one that does not, are told apart."""
+    (tmp_path / "inputs").mkdir()
+    (tmp_path / "inputs" / "given").write_text("")
+    for good in (True, False):
+
+        def run(name, good=good):
+            before = Path("part").exists()
+            Path("part").write_text("begun")
+            time.sleep(0.3)
+            Path("whole").write_text("again" if before and not good else "once")
+
+        monkeypatch.setattr(kills, "run", run)
+        (place := tmp_path / str(good)).mkdir()
+        counts = kills.killed("match", 3, 1, tmp_path / "inputs", place)
+        assert counts.kills >= 3 and counts.runs >= 1 and counts.kept >= 1
+        assert (counts.differences == 0) == good
+    by_group, by_command = kills.tables({"match": counts, "match, slow agent": counts})
+    assert [row["kills"] for row in by_group.rows] == [2 * counts.kills] * 2 and len(by_command.rows) == 2
+    assert kills.timeless(b'{"seconds": 1, "rows": [{"start s": 2, "value": 3}]}') == b'{"rows": [{"value": 3}]}'
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists() or numba_config.DISABLE_JIT, reason="Linux, compiled")
+def test_soak(monkeypatch):
+    monkeypatch.setattr(soak, "WARM", 1)
+    table, uses = soak.soak(0.0, 1, lambda *words: None)[0]
+    assert len(table.rows) == soak.ROWS + 1 and len(uses.rows) == len(soak.KINDS)
 
 
 def test_search_prior(tmp_path, monkeypatch):

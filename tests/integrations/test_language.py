@@ -318,6 +318,33 @@ def test_an_episode_of_verifiers():
         assert len(players) == 1
 
 
+@pytest.mark.parametrize("answer", [400, 500, b"{", b"[]", b"\xff\xfe", "", "what?"], ids=str)
+def test_a_model_of_verifiers_that_makes_no_sense(answer):
+    """What is no reply is an error of the episode; replies that name no action get the lowest reward."""
+    import asyncio
+
+    import verifiers.v1 as vf
+
+    from bidzoo.wrappers.verifiers import ID, BoardsConfig, BoardsEnvConfig
+
+    async def episode(url):
+        taskset = BoardsConfig(id=ID, game="minibridge_v0", options={"size": 2}, seats=[0], others="random", boards=1)
+        env = vf.load_environment(BoardsEnvConfig(taskset=taskset))
+        client = vf.EvalClientConfig(base_url=url, api_key_var="OPENAI_API_KEY")
+        context = vf.ModelContext(model="m", client=client, sampling=vf.SamplingConfig())
+        async with env.serving():
+            return await env.run_episode(next(iter(env.taskset)), context)
+
+    with serving(answer) as (url, _):
+        finished = asyncio.run(episode(url))
+    (trace,) = finished.traces
+    if isinstance(answer, str) and answer:
+        assert finished.ok and trace.reward == MINIBRIDGE.reward_range[0]
+    else:
+        assert trace.reward in (0.0, MINIBRIDGE.reward_range[0])
+        assert trace.errors or trace.reward == MINIBRIDGE.reward_range[0]
+
+
 class FirstHeart:
     """1H, and a pass where that is not legal: what ``climbs`` says."""
 
@@ -367,6 +394,37 @@ def test_an_episode_of_openenv():
         for _ in range(3):
             result = client.step({"reply": "8NT"})
         assert result.done and result.reward == game.reward_range[0]
+
+
+def test_a_client_of_openenv_that_makes_no_sense():
+    """The wrong order, wrong types, a seed that is none: each is refused in words, and the session goes on."""
+    from openenv.core import GenericEnvClient
+
+    from bidzoo.wrappers.openenv import TableAction, TableEnvironment, server
+    from bidzoo.wrappers.text import TextTable
+
+    game = bidzoo.make_game("bridge_bidding_v0", reward="par")
+    environment = TableEnvironment(TextTable(game, ["North", "South"], "sayc"))
+    with pytest.raises(ValueError, match=r"the board is over: call reset\(\)"):
+        environment.step(TableAction(reply="P"))
+    question = environment.reset(seed=5).question
+    for wrong in ({"seed": -1}, {"seed": 2**70}, {"board": -1}, {"board": 2**70}):
+        with pytest.raises(ValueError, match="expected"):
+            environment.reset(**wrong)
+    environment.reset(seed=5)
+    assert environment.reset(board=0).question == question  # of the seed before
+    first = environment.reset()
+    assert environment.state.episode_id == "5/1" and first.question != question
+
+    app = server("bridge_bidding_v0", seats=["North", "South"], others="sayc", reward="par")
+    with table_server(app) as url:
+        for wrong in ({"reply": 3}, {"words": "P"}, {"reply": "P", "more": [1]}, {}):
+            with GenericEnvClient(base_url=url).sync() as client:
+                client.reset(seed=5)
+                with pytest.raises(Exception, match=r"(?i)valid|error"):
+                    client.step(wrong)
+        with GenericEnvClient(base_url=url).sync() as client:
+            assert client.reset(seed=5, board=0).observation["question"] == question
 
 
 # ---- a real model --------------------------------------------------------------------------

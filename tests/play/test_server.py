@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -401,6 +403,43 @@ def test_who_hangs_up_leaves_no_traceback(client, capfd):
             peer.close()
     assert client.get("/api/state").status == 200
     client.server.shutdown()
+    assert capfd.readouterr().err == ""
+
+
+def test_requests_of_broken_bytes_are_refused_and_change_nothing(client, capfd):
+    """Valid requests with bytes changed, left out and doubled, cut anywhere, or binary; some come byte by byte."""
+    start(client)
+    before, random = client.get("/api/state").data, Random(7)
+    head = f"Host: {client.host}\r\nCookie: {client.cookie}\r\nContent-Type: application/json\r\n"
+    late = json.dumps({"action": 3, "at": 99})  # a valid one changes nothing either
+    whole = [
+        f"GET /api/state HTTP/1.1\r\n{head}\r\n",
+        f"GET /api/games?table=1 HTTP/1.1\r\n{head}\r\n",
+        f"POST /api/act HTTP/1.1\r\n{head}Content-Length: {len(late)}\r\n\r\n{late}",
+    ]
+    statuses = set()
+    for number in range(400):
+        content = bytearray(random.choice(whole).encode())
+        for _ in range(random.randint(1, 4)):
+            place = random.randrange(len(content))
+            piece = random.choice(
+                [b"", b"\0", b"\r\n", b"\xff\xfe", b"%", b"{" * 50, bytes(content[place : place + 30])]
+            )
+            content[place : place + random.randint(0, 3)] = piece
+        if number % 3 == 0:
+            del content[random.randrange(len(content)) :]
+        if number % 50 == 0:
+            content = bytearray(random.randbytes(2000))
+        with socket.create_connection(("127.0.0.1", client.server.server_port), 30) as peer, suppress(OSError):
+            size = 1 if number % 40 == 1 else 4096
+            for part in range(0, len(content), size):
+                peer.sendall(content[part : part + size])
+            peer.shutdown(socket.SHUT_WR)
+            answer = peer.recv(4096)
+            if answer.startswith(b"HTTP/1."):
+                statuses.add(int(answer.split()[1]))
+    assert {200, 403, 404} <= statuses and 500 not in statuses, statuses
+    assert client.get("/api/state").data == before
     assert capfd.readouterr().err == ""
 
 

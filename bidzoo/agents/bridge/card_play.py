@@ -8,7 +8,7 @@ read as evidence. Among equal cards the lowest is played.
 import numpy as np
 
 from bidzoo.agents.explanation import Explanation, explained
-from bidzoo.agents.policy import Policy
+from bidzoo.agents.policy import Policy, part_of
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F64, I8, I64, U64, States, allocate
 from bidzoo.core.streams import Streams
@@ -38,7 +38,7 @@ class WithCards:
         calls = np.flatnonzero(views["phase"] == AUCTION)
         if len(calls):
             own = np.ascontiguousarray(legal[calls, :NUM_CALLS])
-            out[calls] = self.bidder.act(views[calls], own, rng[calls])
+            out[calls] = part_of(self.bidder, views[calls], own, rng[calls])
         for b in map(int, np.flatnonzero(views["phase"] != AUCTION)):
             out[b] = self._card(views[b : b + 1], legal[b], rng[b : b + 1])
         return out

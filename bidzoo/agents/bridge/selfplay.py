@@ -23,6 +23,7 @@ from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, States, allocate, batched
 from bidzoo.core.streams import Streams, next_row, stream_row, unit_row
+from bidzoo.envs.asking import asking
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.game import Bridge
@@ -315,7 +316,8 @@ def _calls(game: Bridge, states: States, rows: I64, player: Opponent, key: int, 
         observe(game, states, rows, key, out)
         current = states[rows]
         streams = Streams.at(key, current["board"].astype(np.int64), out.length)
-        calls = player.act(game.view_of(current, out.player), out.legal.copy(), streams)
+        with asking(player.name, game, current["board"], out.length):
+            calls = player.act(game.view_of(current, out.player), out.legal.copy(), streams)
         return legal_actions(player.name, calls, out.legal, current["board"])
     return decide(game, states, rows, player, key, out).call
 

@@ -20,6 +20,7 @@ from bidzoo.agents.spades.lookup import exact_lookup, with_parts
 from bidzoo.agents.spades.policy import Bidder, PlayerName, SpadesPolicy, bid_choice_row, card_choice_row
 from bidzoo.agents.spades.uct import Workspace
 from bidzoo.core.bits import count_row
+from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F32, F64, I16, I32, I64, Bool, State, States, allocate, batched, in_shares_of, row
 from bidzoo.core.options import whole
 from bidzoo.core.streams import key_row, stream_row
@@ -221,7 +222,8 @@ def play_games(
         np.full((number, game.max_turns if actions else 0), -1, np.int16),
     )
     spare = Workspace(allocate(STATE, 2 * number), allocate(VIEW, number))
-    _play(numbers, seed, policy_seed, game.blank, partnerships(sides), spare, note, out)
+    with when_compiled():  # a game takes seconds as plain Python, one with a search hours
+        _play(numbers, seed, policy_seed, game.blank, partnerships(sides), spare, note, out)
     return out
 
 

@@ -96,7 +96,8 @@ class PolicyPlayer:
             views, keys = allocate(VIEW, len(rows)), np.empty(len(rows), np.uint64)
             legal = np.empty((len(rows), NUM_ACTIONS), np.int8)
             _ask(waiting, views, legal, keys)
-            actions = self.policy.act(views, legal.copy(), Streams(keys))
+            with plugins.outside(lambda: f"playing module {self.name!r}"):
+                actions = self.policy.act(views, legal.copy(), Streams(keys))
             _play(waiting, legal_actions(f"playing module {self.name!r}", actions, legal, waiting["board"]))
             states[rows] = waiting
 

@@ -10,6 +10,7 @@ from numba import config as numba_config
 from success_curves import CurveOptions, fit_curves, train_success_curves
 from typer.testing import CliRunner
 
+from bidzoo.agents.spades import games
 from bidzoo.agents.spades.bis import SEQUENCES
 from bidzoo.agents.spades.games import Games, collect_nils, deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
@@ -17,6 +18,7 @@ from bidzoo.benchmarks import spades as bench
 from bidzoo.benchmarks.results import load
 from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
+from bidzoo.core import compiling
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
 
@@ -31,6 +33,14 @@ def play(bidders, players, numbers, seed, **keywords) -> Games:
 
 def won(games: Games) -> float:
     return float(share_won(games.winner).mean())
+
+
+def test_games_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain Python takes seconds for one, and hours where UCT plays: a match of rb and uct did not end."""
+    patient = []
+    monkeypatch.setattr(games, "_play", lambda *arguments: patient.append(compiling.patient()))
+    play((BIS, RB), (SRP, SRP), 2, 0)
+    assert patient == [False] and compiling.patient()
 
 
 def test_games_do_not_depend_on_the_batch() -> None:

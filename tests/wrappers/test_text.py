@@ -1,0 +1,74 @@
+"""A table that is played by text, with replies and requests that make no sense."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import bidzoo
+from bidzoo import language
+from bidzoo.language import Seat
+from bidzoo.wrappers.text import TextTable
+
+ODD = {
+    "empty": "",
+    "blank": "\0\n\t \u2028",
+    "half an emoji": "\ud83c",
+    "binary": bytes(range(256)).decode("latin-1"),
+    "long": "3NT or 4H " * 100_000,
+    "deep": "{" * 100_000,
+    "JSON of other kinds": '{"action": [1]} {"action": null} {"action": {"bid": []}} {"bid": 1e999}',
+    "a number of 5000 digits": '{"action": ' + "1" * 5000 + "}",
+    "a redouble": "XX",
+    "another game's": "blind nil",
+}
+
+
+@pytest.fixture
+def table():
+    return TextTable(bidzoo.make_game("bridge_bidding_v0"), [0, 2], "sayc", Seat(tries=1))
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_reply_ends_the_board_with_the_lowest_reward(table, odd):
+    table.reset(0, seed=3)
+    assert table.reply(ODD[odd]) is None and table.over
+    assert table.rewards[0] == table.rewards[2] == table.game.reward_range[0] and table.rewards[1] == 0
+    assert table.reset(0, seed=3).player == 0 and not table.over  # and the next board is played
+
+
+def test_random_bytes_never_break_a_table(table):
+    random = Random(1)
+    texts = [
+        bytes(random.choices(b'{}[]":, \nactionbidPXNTSHDC1234567\xff', k=30)).decode("latin-1") for _ in range(300)
+    ]
+    for board, text in enumerate(texts):
+        table.reset(board, seed=3)
+        asked = table.reply(text)
+        assert table.over == (asked is None)
+
+
+def test_the_wrong_order_is_named(table):
+    with pytest.raises(ValueError, match=r"the board is over: call reset\(\)"):
+        table.reply("P")
+    for board, seed in ((-1, 0), (0, -1), ("a", 0), (0, 2**70)):
+        table.reset(0)
+        with pytest.raises(ValueError, match=r"expected (an )?integer"):
+            table.reset(board, seed)
+        with pytest.raises(ValueError, match="the board is over"):
+            table.reply("P")
+    for reply in (None, 3, b"P", ["P"]):
+        table.reset(0)
+        with pytest.raises(TypeError, match=r"a reply .*: expected a text"):
+            table.reply(reply)
+        assert not table.over
+
+
+def test_of_very_many_json_objects_the_last_ones_count(monkeypatch):
+    """Megabytes of them would take minutes."""
+    parsed, known = [], language.answered_json
+    monkeypatch.setattr(language, "answered_json", lambda block, where: parsed.append(block) or known(block, where))
+    game = bidzoo.make_game("bridge_bidding_v0")
+    reply = '{"action": "1C"} ' * 10_000 + '{"action": "3NT"} ' * language._OBJECTS
+    assert language.read_action(game, reply, np.ones(38, np.int8)).action == game.action_number("3NT")
+    assert len(parsed) == language._OBJECTS
