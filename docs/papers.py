@@ -500,8 +500,8 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
             spades("Table 2", "BIS : MS, SRP"),
             spades("Table 2", "BIS : IO, SRP"),
             spades("Table 2", "RB+SRP : RB+WRP", "agents/srp.md"),
-            spades("Table 2", "BIS : RB, UCT(3)", "agents/uct.md", UCT, file="spades-search"),
-            spades("Table 2", "BIS : RB, UCT(5)", "agents/uct.md", UCT, file="spades-search"),
+            spades("Table 2", "BIS : RB, UCT(3)", "agents/uct.md", UCT, file="spades-uct"),
+            spades("Table 2", "BIS : RB, UCT(5)", "agents/uct.md", UCT, file="spades-uct"),
             *(
                 nils(by, column, words)
                 for by, column, words in (
@@ -534,7 +534,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
             course("Figure 5", "sum of the four bids"),
             course("Figure 6", "legal cards a play"),
             *(
-                spades("Appendix F.3", f"RB+UCT({tricks}) : RB+SRP", "agents/uct.md", UCT, file="spades-search")
+                spades("Appendix F.3", f"RB+UCT({tricks}) : RB+SRP", "agents/uct.md", UCT, file="spades-uct")
                 for tricks in (3, 8, 13)
             ),
             *(

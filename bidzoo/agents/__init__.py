@@ -266,7 +266,8 @@ def make(name: AgentName | str, /, **options: Any) -> Policy:
                                           own_calls, surprise, followed, reward, prior
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
-    rb, ms, io                            player, lookup
+    rb, ms                                player, nil_limits, lookup
+    io                                    player, lookup
     learned, learned-search               weights, player, worlds, last, certain, lookup
     srp, wrp                              bidder, lookup
     uct                                   bidder, last, iterations, infer, exploration

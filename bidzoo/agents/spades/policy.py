@@ -388,7 +388,9 @@ wrp = partial(SpadesPolicy, player="wrp")
 
 
 @checked
-def rb(player: PlayerName | Player = "srp", nil_limits: NilLimits = PRINTED_LIMITS) -> SpadesPolicy:
+def rb(
+    player: PlayerName | Player = "srp", nil_limits: NilLimits = PRINTED_LIMITS, lookup: State | None = None
+) -> SpadesPolicy:
     """The rule-based bidder of the paper.
 
     Args:
@@ -396,14 +398,17 @@ def rb(player: PlayerName | Player = "srp", nil_limits: NilLimits = PRINTED_LIMI
         nil_limits: the highest rank that the lowest, the second and the third lowest card of each suit may have if it
             bids nil; 11 is the jack. With the printed limits it bids nil with 1.4 % of hands, with ``(7, 11, 12)`` as
             often as BIS.
+        lookup: the lookup record (see ``lookup.py``); default: the shipped one.
     """
-    return SpadesPolicy(Bidder.named("rb", nil_limits=nil_limits), player)
+    return SpadesPolicy(Bidder.named("rb", nil_limits=nil_limits), player, lookup)
 
 
 @checked
-def ms(player: PlayerName | Player = "srp", nil_limits: NilLimits = PRINTED_LIMITS) -> SpadesPolicy:
+def ms(
+    player: PlayerName | Player = "srp", nil_limits: NilLimits = PRINTED_LIMITS, lookup: State | None = None
+) -> SpadesPolicy:
     """The bids of the book Master Spades, with the nil rule of ``rb`` and its ``nil_limits``."""
-    return SpadesPolicy(Bidder.named("ms", nil_limits=nil_limits), player)
+    return SpadesPolicy(Bidder.named("ms", nil_limits=nil_limits), player, lookup)
 
 
 @takes(Bidder)
