@@ -7,7 +7,7 @@ runs; the whole one stands in the result file.
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -222,16 +222,24 @@ def relation(item: str, file: str, first: str, second: str, page: str, small: st
     )
 
 
-def spades(item: str, name: str, page: str = "agents/bis.md", small: str = SPADES, note: str = "") -> Row:
-    """Games won, %."""
-    paper = Published("spades", {"name": name}, "win")
+def spades(
+    item: str,
+    name: str,
+    page: str = "agents/bis.md",
+    small: str = SPADES,
+    instead_of: str = "",
+    file: str = "spades",
+) -> Row:
+    """Games won, %; ``instead_of`` is the row of the paper that another RB stands beside."""
+    paper = Published("spades", {"name": instead_of or name}, "win")
     return Row(
         item,
-        f"{name}, games won, %{note}",
+        f"{name}, games won, %",
         page,
-        Cell("spades", "Table", (name,), "win %"),
+        Cell(file, "Table", (name,), "win %"),
         paper if paper.cells()["win"] is not None else None,
-        small=small,
+        "RB's nil limits are not the printed ones" if instead_of else "",
+        small,
     )
 
 
@@ -241,6 +249,17 @@ def course(item: str, what: str) -> Row:
     return Row(
         item, what, "agents/bis.md", cell, Published("text", {"name": what}, "figure"), small=SPADES, course=True
     )
+
+
+def nil_fact(item: str, what: str) -> Row:
+    """How often BIS with SRP bids nil against itself, or how often that succeeds."""
+    paper = Published("text", {"name": what}, "figure")
+    return Row(item, what, "agents/bis.md", nil_cell("BIS+SRP", what), paper, small=SPADES, course=True)
+
+
+def nil_cell(agent: str, what: str) -> Cell:
+    """A fact of the nils of an agent against itself."""
+    return Cell("spades", "Nils by bidder and player", (agent,), what)
 
 
 def nils(by: str, column: str, words: str) -> Row:
@@ -262,6 +281,9 @@ def wbridge5(item: str, agent: str, name: str) -> Row:
     return Row(item, f"{name}; ours `{agent}`", "agents/expert.md", Outside(agent), paper, PROGRAMS)
 
 
+OFTEN_WRP, OFTEN_SRP = (f"BIS : RB that bids nil as often as BIS, {player}" for player in ("WRP", "SRP"))
+THEIR_NIL = "their nil %"
+UCT = "bench spades --games 2 --rows uct"
 SECTION_6 = {
     "BAD+JPS": ("tabular-networks", "BAD"),
     "CFR10k+JPS": ("tabular-cfr10k", "CFR10k"),
@@ -470,14 +492,16 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
     "Bidding in Spades (Cohensius et al. 2020)": (
         (
             spades("Table 2", "BIS : RB, WRP"),
+            spades("Table 2", OFTEN_WRP, "agents/rb.md", instead_of="BIS : RB, WRP"),
             spades("Table 2", "BIS : MS, WRP"),
             spades("Table 2", "BIS : IO, WRP"),
-            spades("Table 2", "BIS : RB, SRP", note="; RB as printed bids nil with 1.4 % of hands"),
+            spades("Table 2", "BIS : RB, SRP"),
+            spades("Table 2", OFTEN_SRP, "agents/rb.md", instead_of="BIS : RB, SRP"),
             spades("Table 2", "BIS : MS, SRP"),
             spades("Table 2", "BIS : IO, SRP"),
             spades("Table 2", "RB+SRP : RB+WRP", "agents/srp.md"),
-            spades("Table 2", "BIS : RB, UCT(3)", "agents/uct.md", "bench spades --games 2 --rows uct"),
-            spades("Table 2", "BIS : RB, UCT(5)", "agents/uct.md", "bench spades --games 2 --rows uct"),
+            spades("Table 2", "BIS : RB, UCT(3)", "agents/uct.md", UCT, file="spades-uct"),
+            spades("Table 2", "BIS : RB, UCT(5)", "agents/uct.md", UCT, file="spades-uct"),
             *(
                 nils(by, column, words)
                 for by, column, words in (
@@ -492,14 +516,25 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
                 spades("Table 4", f"BIS : {name}", small="bench spades --games 4 --rows ablation")
                 for name in ("single success curve", "no end-game conditions", "no end-game conditions, goal 1")
             ),
-            course("Section 5", "nil bids, % of bids"),
-            course("Section 5", "successful nils, %"),
+            nil_fact("Section 5", "nil bids, % of bids"),
+            nil_fact("Section 5", "successful nils, %"),
+            Row(
+                "Section 1",
+                "successful nils of humans, %; ours BIS with WRP",
+                "agents/wrp.md",
+                nil_cell("BIS+WRP", "successful nils, %"),
+                Published("text", {"name": "successful nils of humans, %"}, "figure"),
+                "humans bid and play",
+                SPADES,
+            ),
+            nil_fact("Table 3", "rounds without nil, %"),
+            nil_fact("Table 3", "rounds with a nil on each side, %"),
+            nil_fact("Table 3", "successful nils where each side has one, %"),
+            nil_fact("Figure 3", "success after bids of 1 and 3, nil value 0.8, %"),
             course("Figure 5", "sum of the four bids"),
             course("Figure 6", "legal cards a play"),
             *(
-                spades(
-                    "Appendix F.3", f"RB+UCT({tricks}) : RB+SRP", "agents/uct.md", "bench spades --games 2 --rows uct"
-                )
+                spades("Appendix F.3", f"RB+UCT({tricks}) : RB+SRP", "agents/uct.md", UCT, file="spades-uct")
                 for tricks in (3, 8, 13)
             ),
             *(
@@ -540,6 +575,41 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
         ),
     ),
 }
+
+
+def wins(name: str, column: str = "win %") -> str:
+    """A cell of Table 2 of Bidding in Spades, in a sentence."""
+    return estimated(Cell("spades", "Table 2: BIS", (name,), column).value()) + "\u00a0%"
+
+
+def said(file: str, row: dict[str, str], column: str) -> float:
+    """A figure of a paper, in a sentence."""
+    return Published(file, row, column).value()
+
+
+def spades_notes() -> list[str]:
+    """Why RB's rows and the shares of nils differ from the paper's; every number is read from the files."""
+    printed, looser, other = "BIS : RB, SRP", "BIS : RB that bids nil up to 8, J, K, SRP", "BIS : MS, SRP"
+    share = said("text", {"name": "nil bids, % of bids"}, "figure")
+    without = said("text", {"name": "rounds without nil, %"}, "figure")
+    return [
+        f"**RB's nils.** With the printed limits of its nil rule (5, 8, ten) RB bids nil with"
+        f" {wins(printed, THEIR_NIL)} of its hands, and BIS wins {wins(printed)} of the games. With 7, jack and queen"
+        f" RB bids nil as often as BIS ({wins(OFTEN_SRP, THEIR_NIL)}; BIS {wins(OFTEN_SRP, 'nil %')}) and with 8, jack"
+        f" and king more often ({wins(looser, THEIR_NIL)}), and BIS wins {wins(OFTEN_SRP)} and {wins(looser)}, where"
+        f" the paper has {figure(said('spades', {'name': printed}, 'win'))}. MS has the same nil rule, and the paper's"
+        f" {figure(said('spades', {'name': other}, 'win'))} against it fits the printed limits (ours {wins(other)};"
+        f" with 8, jack and king {wins('BIS : MS that bids nil up to 8, J, K, SRP')}), so the paper's two figures do"
+        f" not fit one rule. RB's other bids are not weak: BIS wins {wins('BIS : BIS that hardly bids nil, SRP')}"
+        " against a BIS that hardly bids nil.",
+        "",
+        "**Shares of nils.** The paper's figures do not fit each other. Four players of whom each bids nil with"
+        f" {share:g} % of the hands have a nil in at most {4 * share:g} % of the rounds; its Table 3 has one in"
+        f" {100 - without:g} %.",
+    ]
+
+
+NOTES: dict[str, Callable[[], list[str]]] = {"Bidding in Spades (Cohensius et al. 2020)": spades_notes}
 
 HEAD = """\
 # The papers, row by row
@@ -590,6 +660,7 @@ def page() -> str:
                 f"| {row.item} | {row.setting} | {paper} | {estimated(row.ours.value())} | {verdict(row)} | {link} |"
             )
         lines += ["", *(f"{mark} The command needs {NEEDS[file]}." for file, mark in marks.items())] if marks else []
+        lines += ["", *NOTES[title]()] if title in NOTES else []
         lines += [
             "",
             "Without a figure to compare:",

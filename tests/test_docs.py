@@ -86,6 +86,13 @@ def test_the_papers_page_shows_what_the_files_hold():
         papers.Cell("spades", "Table 2", ("BIS : us",), "win %").value()
 
 
+def test_another_rb_bids_nil_as_often_as_bis():
+    """What its row is called, and why it stands beside the printed one."""
+    for name in (papers.OFTEN_WRP, papers.OFTEN_SRP):
+        ours, theirs = (papers.Cell("spades", "Table 2", (name,), f"{who}nil %").value() for who in ("", "their "))
+        assert theirs.mean == pytest.approx(ours.mean, rel=0.05) and theirs.error > 0
+
+
 def test_the_papers_page_says_when_a_result_holds():
     claim = papers.Published("claims", {"first": "rl", "second": "sl"}, "imps")  # 0.87 ± 0.02
 

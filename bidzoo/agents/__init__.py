@@ -266,7 +266,8 @@ def make(name: AgentName | str, /, **options: Any) -> Policy:
                                           own_calls, surprise, followed, reward, prior
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
-    rb, ms, io                            player, lookup
+    rb, ms                                player, nil_limits, lookup
+    io                                    player, lookup
     learned, learned-search               weights, player, worlds, last, certain, lookup
     srp, wrp                              bidder, lookup
     uct                                   bidder, last, iterations, infer, exploration
@@ -354,20 +355,23 @@ def source_of(text: str) -> str:
     return f"{distributions[0]} {version(distributions[0])}" if distributions else agent_entry.source
 
 
+INSIDE = r"(?:[^()]|\([^()]*\))*"  # of the brackets of an agent's options, where a value may be a tuple
+
+
 def names_in(text: str) -> list[str]:
     """The agents in a text with commas: ``"rl,bmcs(policy=rl, deals=uniform)"`` are two."""
-    return [name.strip() for name in split(r",(?![^()]*\))", text)]
+    return [name.strip() for name in split(rf",(?!{INSIDE}\))", text)]
 
 
 def parts(text: str) -> tuple[str, str, dict[str, Any]]:
     """Name, agent and options of ``"name=agent(option=value, ...)"``; an agent alone has no name (``""``)."""
     if not isinstance(text, str):
         raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
-    found = fullmatch(r"(?:([\w.-]+)=)?(.+?)(?:\((\s*\w+\s*=[^()]*)\))?", text.strip())
+    found = fullmatch(rf"(?:([\w.-]+)=)?(.+?)(?:\((\s*\w+\s*={INSIDE})\))?", text.strip())
     if found is None:
         return "", text.strip(), {}
     options = {}
-    for option in found[3].split(",") if found[3] else ():
+    for option in names_in(found[3]) if found[3] else ():
         key, equals, value = (part.strip() for part in option.partition("="))
         if not equals:
             raise ValueError(f"agent {text!r}: {option.strip()!r} is no option, expected NAME=VALUE")

@@ -22,7 +22,7 @@ from bidzoo.envs.bridge.game import Bridge
 
 SMALL_GAMES = ("comm_v0(length=3)", "mini_hanabi_v0()", "simple_bidding_v0(size=8)", "minibridge_v0(size=4)")
 SEEDS = 10  # of CFR1k and of CFR1k+JPS
-SPADES_ROWS = ("BIS : RB, SRP", "BIS : MS, SRP", "BIS : IO, SRP")
+SPADES_ROWS = ("BIS : RB, SRP", "BIS : RB that bids nil as often as BIS, SRP", "BIS : MS, SRP", "BIS : IO, SRP")
 SPADES_GAMES = 2000
 AGENTS = ("rpi", "ppo", "sl", "sayc")
 IMPROVEMENTS = (("rl", "sl"), ("bmcs", "ppo"))  # an agent, and the policy that it began with: learning, search
@@ -42,7 +42,7 @@ def spades_bidders() -> Measured:
     """Rows of Table 2 of Bidding in Spades."""
     chosen = [row for row in spades.comparisons() if row.name in SPADES_ROWS]
     rows = spades.run_rows(chosen, SPADES_GAMES, 0, silent)
-    return [ResultTable(spades.TITLES["rule-based"], spades.COLUMNS, [*rows], spades.NOTE)], []
+    return [ResultTable(spades.TITLES["rule-based"], spades.COLUMNS, [*rows], spades.NOTES["rule-based"])], []
 
 
 def strength(boards: int, seed: int) -> Measured:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from bidzoo.agents.spades.bis import SEQUENCES, chance_row, load_curves, sequence_bids
 from bidzoo.agents.spades.games import NOISE, Games, collect_nils, deals_seed, paper_game, play_games, share_won
-from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
+from bidzoo.agents.spades.policy import Bidder, BidderName, Player, PlayerName, SpadesPolicy
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
 from bidzoo.benchmarks.match import made_of
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, published, silent
@@ -41,8 +42,9 @@ class Comparison:
 def comparisons() -> tuple[Comparison, ...]:
     """Every row, in the paper's order; those without a number of the paper are ours.
 
-    RB calls nil best with looser limits than are printed (``nil_limits``): with those it hardly calls it. Without nil
-    there remains BIS's desperate one, of the end-game conditions.
+    With the printed limits of its nil rule RB hardly bids nil. Rows with looser ones (``nil_limits``) show how much of
+    BIS's lead that is: with 7, jack and queen RB bids nil as often as BIS, with 8, jack and king it does best. A BIS
+    that is not to bid nil keeps its desperate one, of the end-game conditions.
     """
     return tuple(map(_comparison, published("spades")))
 
@@ -85,11 +87,17 @@ def gains_by_partnership(log: States) -> F64:
     return np.where(log["swapped"][:, None] == 1, gains[:, ::-1], gains)
 
 
-def nil_shares(log: States, mine: Bool) -> tuple[float, float]:
-    """Per cent of the bids of the seats ``mine`` ``[rounds, 4]`` that are nil, and of these that succeed."""
-    nil = (log["bids"] == 0) & mine
-    attempts, successes = int(nil.sum()), int(((log["won"] == 0) & nil).sum())
-    return 100 * attempts / max(1, int(mine.sum())), 100 * successes / max(1, attempts)
+def nil_shares(log: States, mine: Bool) -> tuple[Estimate, Estimate | None]:
+    """Per cent of the bids of the seats ``mine`` ``[rounds, 4]`` that are nil, and of these that succeed, if any."""
+    rounds, _ = np.nonzero(mine)
+    share = Estimate.of(100.0 * (log["bids"] == 0)[mine], group=log["board"][rounds])
+    return share, successes(log, (log["bids"] == 0) & mine)
+
+
+def successes(log: States, nil: Bool) -> Estimate | None:
+    """Per cent of the nils ``nil`` ``[rounds, 4]`` that succeed; None where there is none."""
+    rounds, _ = np.nonzero(nil)
+    return Estimate.of(100.0 * (log["won"][nil] == 0), group=log["board"][rounds]) if len(rounds) else None
 
 
 # ---- Table 3 and Figures 2 to 7: what BIS does against itself -----------------------------------
@@ -98,26 +106,76 @@ def nil_shares(log: States, mine: Bool) -> tuple[float, float]:
 PAPER_TABLE_3: dict[str, tuple[float | None, ...]] = {
     row.pop("nil by"): tuple(row.values()) for row in published("spades-nils")
 }
-TABLE_3 = ("nil by", "rounds", "points", "their points", "nils made %", "their nils made %")
 US, SUM, EARLIER = "BIS+SRP", "sum of bids", "sum of the three bids before"
+PAPER: dict[str, float] = {row["name"]: row["figure"] for row in published("text")}  # what the text prints
+NIL_FACTS = (
+    *("nil bids, % of bids", "successful nils, %", "rounds without nil, %", "rounds with a nil on each side, %"),
+    "successful nils where each side has one, %",
+    "success after bids of 1 and 3, nil value 0.8, %",  # the point that Figure 3 marks
+)
+PAIRS: dict[str, tuple[BidderName, PlayerName]] = {
+    US: ("bis", "srp"),
+    "BIS+WRP": ("bis", "wrp"),
+    "RB+SRP": ("rb", "srp"),
+    "learned": ("learned", "learned"),
+}
+TABLE_3 = ("nil by", "rounds", "points", "their points", "nils made %", "their nils made %")
 LEAST_ROUNDS = 30  # fewest rounds of a point of a figure
 SELF_PLAY = "Each board is played once; ± standard error over boards, whose rounds count as one."
 FIGURE_3_BIDS = ((1, 3), (3, 3), (8, 3))  # partner's bid, then the right opponent's
+SEQUENCE_ROWS = {sequence_bids(k): k for k in range(SEQUENCES)}  # of the success curves
 
 
 def overview(log: States, games: Games) -> ResultTable:
-    """Nil rate and success, the sum of bids (Figure 5) and the branching factor (Figure 6)."""
-    nil, board = log["bids"] == 0, log["board"]
+    """The sum of the bids (Figure 5) and the branching factor (Figure 6)."""
+    board = log["board"]
     cards = np.arange(games.branches.shape[1])
     legal = np.repeat(np.tile(cards, len(games.branches)), games.branches.ravel())
     play_boards = np.repeat(games.states["board"], games.branches.sum(axis=1))
     table = ResultTable(f"BIS+SRP against itself, {len(log):,} rounds", ("what", "value"), note=SELF_PLAY)
-    table.add("nil bids, % of bids", Estimate.of(100.0 * nil.mean(axis=1), 13.6, group=board))
-    rows = np.nonzero(nil)[0]
-    table.add("successful nils, %", Estimate.of(100.0 * (log["won"][nil] == 0), 68.8, group=board[rows]))
-    table.add("sum of the four bids", Estimate.of(log["bids"].sum(axis=1, dtype=np.int64), 10.55, group=board))
-    table.add("legal cards a play", Estimate.of(legal, 3.6, group=play_boards))
+    table.add(
+        "sum of the four bids",
+        Estimate.of(log["bids"].sum(axis=1, dtype=np.int64), PAPER["sum of the four bids"], group=board),
+    )
+    table.add("legal cards a play", Estimate.of(legal, PAPER["legal cards a play"], group=play_boards))
     return table
+
+
+def nil_facts(games: int, rounds: int, seed: int) -> ResultTable:
+    """How often nil is bid and how it ends: ``games`` of each of ``PAIRS`` against itself, beside the paper's BIS+SRP.
+
+    The last column is of ``rounds`` more rounds of noisy BIS.
+    """
+    note = (
+        f"Each pair plays both sides. The paper's figures are of three BIS+SRP and a human. {SELF_PLAY} Nil values from"
+        " 0.75 to 0.85 stand for 0.8; those nils are of noisy BIS, from whose games the success curves are learned."
+    )
+    table = ResultTable("Nils by bidder and player", ("agent", *NIL_FACTS), note=note)
+    for name, (bidder, player) in PAIRS.items():
+        policy = SpadesPolicy(bidder, player)
+        log = rounds_log(play_games((policy, policy), 2 * np.arange(games), deals_seed("rounds", seed)))
+        nil, board = log["bids"] == 0, log["board"]
+        both = nil[:, ::2].any(axis=1) & nil[:, 1::2].any(axis=1)
+        cells: list[Estimate | None] = [
+            *nil_shares(log, np.ones_like(nil)),
+            Estimate.of(100.0 * ~nil.any(axis=1), group=board),
+            Estimate.of(100.0 * both, group=board),
+            successes(log, nil & both[:, None]),
+            figure_3_point(rounds, player, seed) if bidder == "bis" else None,
+        ]
+        facts = {column: cell for column, cell in zip(NIL_FACTS, cells, strict=True) if cell}
+        if name == US:
+            facts = {column: cell._replace(paper=PAPER[column]) for column, cell in facts.items()}
+        table.rows.append({"agent": name, **facts})
+    return table
+
+
+def figure_3_point(rounds: int, player: PlayerName, seed: int) -> Estimate | None:
+    """Per cent of the nils that succeed at the point that Figure 3 marks, of ``rounds`` rounds of noisy BIS."""
+    nils = collect_nils(rounds, NOISE, load_curves(), player, deals_seed("nils", seed))
+    at_point = (nils.sequence == SEQUENCE_ROWS[FIGURE_3_BIDS[0]]) & (abs(nils.value - 0.8) < 0.05)
+    made = 100.0 * nils.success[at_point]
+    return Estimate.of(made, group=np.arange(len(made))) if len(made) else None  # one of a round
 
 
 def nil_table(log: States) -> ResultTable:
@@ -202,17 +260,18 @@ def figure_3(rounds: int, seed: int) -> Figure:
     """Counted and learned success of nils of the third bidder after a 3 on the right, by partner's bid."""
     curves, width = load_curves(), 0.1
     nils = collect_nils(rounds, NOISE, curves, "srp", seed)
-    rows = {sequence_bids(k): k for k in range(SEQUENCES)}
     middle = np.arange(width / 2, 1, width)
     series: dict[str, list[float]] = {}
     for bids in FIGURE_3_BIDS:
-        chosen = nils.sequence == rows[bids]
+        chosen = nils.sequence == SEQUENCE_ROWS[bids]
         bins = np.minimum((nils.value[chosen] / width).astype(np.int64), len(middle) - 1)
         attempts = np.bincount(bins, minlength=len(middle))
         successes = np.bincount(bins, nils.success[chosen], minlength=len(middle))
         frequency = np.where(attempts >= 5, 100 * successes / np.maximum(1, attempts), np.nan)
         series[f"partner {bids[0]}, counted"] = [float(x) for x in frequency]
-        series[f"partner {bids[0]}, learned"] = [float(100 * chance_row(curves[0, rows[bids]], x)) for x in middle]
+        series[f"partner {bids[0]}, learned"] = [
+            float(100 * chance_row(curves[0, SEQUENCE_ROWS[bids]], x)) for x in middle
+        ]
     note = "Bins of fewer than five nils are left out."
     return Figure(
         "Figure 3: success of nil", "line", middle.round(2).tolist(), series, "nil value", "% successful", note
@@ -238,10 +297,15 @@ COLUMNS = (
     *("first : second", "win %", "points", "their points"),
     *("nil %", "nils made %", "their nil %", "their nils made %"),
 )
-NOTE = (
-    "Goal +200 / -100; points a round; each board is played both ways; ± standard error over the boards. BIS : RB is"
-    " above the paper's 52.3 since RB bids nil with 1.4 % of hands by its printed rule, BIS with 11 %."
-)
+NOTE = "Goal +200 / -100; points a round; each board is played both ways; ± standard error over the boards."
+NOTES = {
+    "rule-based": (
+        f"{NOTE} BIS : RB is above the paper's figure because RB, with the printed limits of its nil rule, hardly bids"
+        " nil (their nil %). With looser limits, under which it bids nil as often as BIS, the two are nearly as close"
+        " as in the paper. MS has the same nil rule, and its row fits the printed limits: the paper's two figures do"
+        " not fit one rule."
+    )
+}
 
 
 def main(
@@ -256,7 +320,7 @@ def main(
 
     Args:
         games: of a row, rounded up to an even number, and of BIS against itself.
-        rows: a group of ``TITLES``, or ``"all"``.
+        rows: groups of ``TITLES`` with commas between them, or ``"all"``.
         seed: of deals and bidders.
         workers: threads (default: all); they change no result.
         ledger: file of finished rows, from which a stopped run goes on.
@@ -265,30 +329,36 @@ def main(
     Raises:
         ValueError: unknown ``rows``, or too few games.
     """
-    if rows not in (*TITLES, "all"):
-        raise ValueError(f"unknown rows {rows!r}; choose from {', '.join((*TITLES, 'all'))}")
+    groups = [*TITLES] if rows == "all" else rows.split(",")
+    for group in groups:
+        if group not in TITLES:
+            raise ValueError(f"unknown rows {group!r}; choose from {', '.join((*TITLES, 'all'))}")
     if games < 2:
         raise ValueError(f"games must be at least 2 (each board is played both ways), got {games}")
     if workers is not None:
         set_threads(workers)
     games += games % 2
-    chosen = [row for row in comparisons() if rows in (row.group, "all")]
+    chosen = [row for row in comparisons() if row.group in groups]
     with Ledger(ledger, Row, Found) as rows_done:
         results = run_rows(chosen, games, seed, report, rows_done)
     tables = [
         ResultTable(
-            title, COLUMNS, [cells for row, cells in zip(chosen, results, strict=True) if row.group == group], NOTE
+            title,
+            COLUMNS,
+            [cells for row, cells in zip(chosen, results, strict=True) if row.group == group],
+            NOTES.get(group, NOTE),
         )
         for group, title in TITLES.items()
-        if rows in (group, "all")
+        if group in groups
     ]
     pictures: list[Figure] = []
-    if rows in ("rule-based", "all"):
+    if "rule-based" in groups:
         bis = SpadesPolicy("bis", "srp")
         numbers = 2 * np.arange(games)  # the other way round is the same game
         self_play = play_games((bis, bis), numbers, deals_seed("rounds", seed))
         log = rounds_log(self_play)
         tables += [overview(log, self_play), nil_table(log), type_table(log)]
+        tables.append(nil_facts(games, 100 * games, seed))
         pictures = figures(log, self_play, 20 * games, deals_seed("nils", seed))
     return tables, pictures
 
@@ -303,7 +373,7 @@ class Row(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found of a row, in the order of ``COLUMNS``: a mean alone, or with its error and number of samples."""
+    """What was found of a row, in the order of ``COLUMNS``: mean, error and number of boards, or nothing."""
 
     cells: list[list[float | NotFinite]]
 
@@ -338,12 +408,16 @@ def _found(games: Games) -> list[list[Any]]:
     estimates = [Estimate.of(100 * share_won(games.winner), group=games.states["board"])]
     estimates += [Estimate.of(points[:, k], group=log["board"]) for k in range(2)]
     shares = (*nil_shares(log, mine), *nil_shares(log, ~mine))
-    return [*([each.mean, each.error, each.n] for each in estimates), *([share] for share in shares)]
+    return [[each.mean, each.error, each.n] if each else [] for each in (*estimates, *shares)]
 
 
 def _cells(row: Comparison, found: Found) -> dict[str, Any]:
     """One row of a table, beside the paper's numbers."""
-    cells: list[Any] = found.cells
+    numbers: list[Any] = found.cells
     papers = row.paper_win, *(row.paper_points or (None, None))
-    means = [Estimate(mean, error, int(n), paper) for (mean, error, n), paper in zip(cells[:3], papers, strict=True)]
-    return dict(zip(COLUMNS, (row.name, *means, *(share for [share] in cells[3:])), strict=True))
+    cells: dict[str, Any] = {COLUMNS[0]: row.name}
+    for column, cell, paper in zip_longest(COLUMNS[1:], numbers, papers):
+        if cell:
+            mean, error, boards = cell
+            cells[column] = Estimate(mean, error, int(boards), paper)
+    return cells

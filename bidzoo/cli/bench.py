@@ -114,7 +114,7 @@ def tabular(
 def spades(
     games: Annotated[int, typer.Option(min=2, help="Games per row.")] = 10_000,
     rows: Annotated[
-        str, typer.Option(help="Rows to measure: rule-based, uct, ablation, learned, whole or all.")
+        str, typer.Option(help="Rows to measure: rule-based, uct, ablation, learned, whole, rules, or all.")
     ] = "rule-based",
     seed: Seed = 0,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of threads; results do not depend on it.")] = None,

@@ -7,7 +7,7 @@ from bidzoo.agents.bridge.bmcs import Bmcs, Solver
 from bidzoo.agents.bridge.expert import Expert
 from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.agents.bridge.partners import PartnerPolicy
-from bidzoo.agents.spades.policy import SpadesPolicy, bis, learned, learned_search, uct
+from bidzoo.agents.spades.policy import SpadesPolicy, bis, learned, learned_search, ms, rb, uct
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,8 @@ from bidzoo.agents.spades.policy import SpadesPolicy, bis, learned, learned_sear
         (SpadesPolicy, {"lookup": 5}, "lookup 5: expected a record"),
         (bis, {"player": 5}, "player 5: expected 'srp' or"),
         (uct, {"last": 14}, "last 14: expected an integer from 0 to 13"),
+        (rb, {"nil_limits": (7, 11)}, r"nil_limits \(7, 11\): expected a tuple of length 3"),
+        (ms, {"nil_limits": (5, 8, 15)}, r"nil_limits \(5, 8, 15\): .* each an integer from 0 to 14"),
         (learned, {"worlds": -1}, "worlds -1: expected an integer from 0"),
         (learned_search, {"worlds": 0}, "worlds 0: expected an integer from 1"),
     ],
@@ -48,6 +50,7 @@ def test_a_text_sets_options_as_make_does():
     assert (policy.options, policy.policy.name) == (twin.options, "rl")
     assert agents.make(f"mine={text}").name == "mine"
     assert agents.make("sl(temperature=1.5)").temperature == 1.5
+    assert agents.make("rb(player=wrp, nil_limits=(7, 11, 12))").bidder.nil_limits == (7, 11, 12)
     assert agents.games_of(text) == agents.games_of("bmcs")
 
 
@@ -62,6 +65,8 @@ def test_wrong_options_in_a_text_are_named():
 
 def test_agents_with_options_stand_among_others_with_commas():
     assert agents.names_in("rl, bmcs(policy=rl, r_max=50),sayc") == ["rl", "bmcs(policy=rl, r_max=50)", "sayc"]
+    limits = "rb(player=wrp, nil_limits=(7, 11, 12))"
+    assert agents.names_in(f"ms,{limits}, {limits},io") == ["ms", limits, limits, "io"]
 
 
 def test_options_may_name_other_code_so_they_are_not_own():

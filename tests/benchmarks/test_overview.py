@@ -25,11 +25,18 @@ def test_published_results_beside_ours_then_speed_then_search(tmp_path, monkeypa
     small, strength, spades, speed, *_, improvements = results.load(path)["tables"]
     beside = [small, spades, improvements]
     ours = [
-        cell for table in beside for row in table.rows for cell in row.values() if isinstance(cell, results.Estimate)
+        cell
+        for table in beside
+        for row in table.rows
+        for cell in row.values()
+        if isinstance(cell, results.Estimate) and cell.paper is not None
     ]
     assert [cell.paper for cell in ours] == [0.89, 1.0, 52.3, 56.2, 52.8, 67.7, 50.8, 38.4, 67.1, 51.6, 46.3, 0.87]
     assert [row["relation"] for row in improvements.rows] == ["rl against sl"]
     assert all(cell.error > 0 for cell in ours[2:])
+    assert [row["first : second"] for row in spades.rows][:2] == list(overview.SPADES_ROWS[:2])
+    printed, often = spades.rows[:2]
+    assert often["their nil %"].mean > 2 * printed["their nil %"].mean
     assert {row["game"] for row in speed.rows} == {"comm_v0"}
     assert {row["agent"] for row in strength.rows} == {"rpi", "sl"}
 

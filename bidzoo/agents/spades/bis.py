@@ -257,12 +257,15 @@ def hand_nil_value_row(state: State, hand: int, lookup: State, covered: bool) ->
 
 @row
 def signal_row(state: State) -> int:
-    """The reserved bid now in force: 6 far behind where blind nil may be bid, else 5; 0 without partners (G.2)."""
+    """The reserved bid now in force: 6 if we are far behind, else 5; 0 without partners (G.2).
+
+    The paper replaces Big 5 by Big 6 whenever the side is far behind, also where the rules have no blind nil. Partner
+    can do nothing with a 6 there.
+    """
     if state.sides != 2 or state.variant != 0:
         return 0
     side = int(state.turn) % 2
-    behind = state.scores[1 - side] - state.scores[side] > FAR_BEHIND
-    return BIG_SIX if state.blind_nil and behind else BIG_FIVE
+    return BIG_SIX if state.scores[1 - side] - state.scores[side] > FAR_BEHIND else BIG_FIVE
 
 
 @row

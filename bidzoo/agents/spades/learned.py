@@ -14,13 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.agents.spades.bis import (
+    BIG_FIVE,
+    BIG_SIX,
     chance_row,
     factor_row,
     hand_nil_value_row,
     hand_takes_row,
     nearest_row,
-    offered_row,
     sequence_row,
+    signal_row,
 )
 from bidzoo.agents.spades.situation import (
     RANK,
@@ -89,11 +91,21 @@ def choice_bid_row(choice: int, regular: int) -> int:
 
 
 @row
+def covered_row(state: State) -> bool:
+    """Partner has bid Big 5, as the network was trained to read it.
+
+    It was trained when BIS still meant 5 as an offer to cover where it was far behind and no blind nil could be bid.
+    """
+    five = signal_row(state) == BIG_FIVE or (signal_row(state) == BIG_SIX and not state.blind_nil)
+    return five and state.bids[(int(state.turn) + 2) % 4] == BIG_FIVE
+
+
+@row
 def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32) -> int:
     """Write the inputs of the network of bids into ``out`` ``[FEATURES]``; return the rounded takes of BIS."""
     seat, suits = int(state.turn), suits_row(state.deck, hand)
     takes = hand_takes_row(state, hand, lookup) + factor_row(state, bidder)
-    value = hand_nil_value_row(state, hand, lookup, offered_row(state))
+    value = hand_nil_value_row(state, hand, lookup, covered_row(state))
     out[:] = 0
     out[0], out[1], out[2] = takes / 3, value, chance_row(lookup.curves[0, sequence_row(state)], value)
     regular = max(1, int(np.floor(takes + 0.5)))

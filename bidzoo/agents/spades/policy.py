@@ -85,6 +85,11 @@ _BIS: dict[str, Any] = {"bias": (-0.4,) * 4, "slope": -0.1}
 CALIBRATED = {"bis": _BIS, "learned": _BIS, "uct": _BIS, "rb": {"bias": (-0.38,) * 4}}
 
 
+Rank = Annotated[int, Range(0, 14)]  # 11 is the jack; 0 is below every card
+NilLimits = Annotated[tuple[Rank, ...], Length(3, 3)]
+PRINTED_LIMITS = (5, 8, 10)  # F.2
+
+
 @dataclass(frozen=True)
 class Bidder(Checked):
     """A bidding algorithm. Only ``kind`` matters to IO and random, RB reads ``bias``, ``slope`` and ``nil_limits``."""
@@ -98,7 +103,7 @@ class Bidder(Checked):
     bid_sensitive: bool = False  # BIS*, 5.3.3
     bias: Annotated[tuple[float, ...], Length(4, 4)] = (0.0,) * 4  # added to the takes of the 1st ... 4th bidder
     slope: float = 0.0  # ... and this for each trick the earlier bids are above their mean
-    nil_limits: Annotated[tuple[int, ...], Length(3, 3)] = (5, 8, 10)  # RB, MS: highest of a suit's lowest three (F.2)
+    nil_limits: NilLimits = PRINTED_LIMITS  # RB, MS: highest rank of a suit's lowest three cards
     noise: Share = 0.0  # chance of an exploring bid (4.3)
     iterations: Count = 200  # rollouts a bid of UCT
     infer: bool = False  # UCT weights deals by the bids already made
@@ -401,11 +406,33 @@ class SpadesPolicy(AtTable):
         return explain_play(state, self.player.kind)
 
 
-rb = partial(SpadesPolicy, "rb")  # the rule-based bidder of the paper
-ms = partial(SpadesPolicy, "ms")  # the bids of the book Master Spades
 io = partial(SpadesPolicy, "io")  # the bids of cardgames.io
 srp = partial(SpadesPolicy, player="srp")
 wrp = partial(SpadesPolicy, player="wrp")
+
+
+@checked
+def rb(
+    player: PlayerName | Player = "srp", nil_limits: NilLimits = PRINTED_LIMITS, lookup: State | None = None
+) -> SpadesPolicy:
+    """The rule-based bidder of the paper.
+
+    Args:
+        player: who plays the cards.
+        nil_limits: the highest rank that the lowest, the second and the third lowest card of each suit may have if it
+            bids nil; 11 is the jack. With the printed limits it bids nil with 1.4 % of hands, with ``(7, 11, 12)`` as
+            often as BIS.
+        lookup: the lookup record (see ``lookup.py``); default: the shipped one.
+    """
+    return SpadesPolicy(Bidder.named("rb", nil_limits=nil_limits), player, lookup)
+
+
+@checked
+def ms(
+    player: PlayerName | Player = "srp", nil_limits: NilLimits = PRINTED_LIMITS, lookup: State | None = None
+) -> SpadesPolicy:
+    """The bids of the book Master Spades, with the nil rule of ``rb`` and its ``nil_limits``."""
+    return SpadesPolicy(Bidder.named("ms", nil_limits=nil_limits), player, lookup)
 
 
 @takes(Bidder)

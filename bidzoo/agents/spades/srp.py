@@ -2,8 +2,8 @@
 
 The paper names SRP's ideas (sure takes, goals by round type, covering and setting a nil, bags, the high-low doubleton)
 but not its rules; these are ours. Of WRP it says no more than that it plays like an average recreational human. Ours
-follows SRP's rules of thumb, but it forgets the cards of earlier tricks, has no goal beyond its contract and does not
-go for an opponent's nil.
+follows SRP's rules of thumb, but it forgets the cards of earlier tricks, has no goal beyond its contract and goes for
+an opponent's nil whatever its contract still lacks.
 
 The goal of the moment (``situation.goal_row``) says which card is led (``lead``) or added to the trick. Cards come back
 as ``(suit, rank)``.
@@ -334,7 +334,7 @@ def wrp_row(state: State, held: int) -> int:
         goal = COVER
     else:
         goal = TAKE if s.need > 0 else AVOID
-    return goal_card_row(s, goal, -1, 0)
+    return goal_card_row(s, goal, target_row(s), 0)
 
 
 @batched

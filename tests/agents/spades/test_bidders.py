@@ -1,11 +1,13 @@
 """BIS, RB, MS and IO against the paper's text, and the changes of bid near the end of a game."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numba import config as numba_config
 
 from bidzoo.agents.spades.bis import endgame_row
-from bidzoo.agents.spades.policy import Bidder, SpadesPolicy
+from bidzoo.agents.spades.policy import Bidder, SpadesPolicy, ms, rb
 from bidzoo.core.cards import hand_number
 from bidzoo.core.kernels import States
 from bidzoo.core.streams import Streams
@@ -71,6 +73,15 @@ def test_the_naive_nil_classifier(bidder: str, hand: str, nil: bool) -> None:
     assert bid(bidder, hand, (0, 3)) > 0
 
 
+@pytest.mark.parametrize("make", [rb, ms])
+def test_the_limits_of_the_naive_nil_classifier_are_an_option(make: Callable[..., SpadesPolicy]) -> None:
+    hand = "7J3.2J3.2JQ.234J"  # 3 7 jack, 2 3 jack, 2 jack queen, 2 3 4
+    assert bid(make().bidder, hand) > 0
+    assert bid(make(nil_limits=(2, 7, 12)).bidder, hand) > 0
+    assert bid(make(nil_limits=(3, 11, 12)).bidder, hand) == 0
+    assert bid(make(nil_limits=(3, 11, 11)).bidder, hand) > 0
+
+
 @pytest.mark.parametrize(
     ("hand", "takes"),
     [
@@ -123,6 +134,19 @@ def test_big_five_lets_partner_bid_nil_with_the_king_of_spades() -> None:
 def test_big_six_demands_a_blind_nil_when_far_behind() -> None:
     assert bid("bis", "AK2.AK2.A42.J432", (), (-60, 100), blind_nil=True, blind_deficit=500) == 6
     assert bid("bis", NILLY, (6, 2), (-60, 100), blind_nil=True) == BLIND_NIL
+
+
+def test_big_six_replaces_big_five_whenever_far_behind() -> None:
+    """Also where the rules have no blind nil (G.2): 6 is reserved, 5 is an ordinary bid and offers no cover."""
+    signal, far, near = Bidder("bis", endgame=False), (-60, 100), (-60, 40)
+    cover, ordinary = "AK2.AK2.A42.J432", "AK2.AK2.AJ2.5432"  # the second has no club above the nine
+    assert (bid(signal, cover, (), near), bid(signal, cover, (), far)) == (5, 6)
+    assert (bid(signal, ordinary, (), near), bid(signal, ordinary, (), far)) == (4, 5)
+    no_ace = "KQ32.AK2.AK2.J32"  # takes for a 6, which would say falsely that it holds the ace of spades
+    assert (bid(PLAIN, no_ace, (), far), bid(signal, no_ace, (), far)) == (6, 5)
+    hand = "K2.5432.5432.432"
+    assert bid(signal, hand, (5, 3), near) == 0 and bid(signal, hand, (5, 3), far) > 0
+    assert bid(signal, hand, (6, 3), far) > 0
     assert bid("bis", NILLY, (4, 2), (-60, 100), blind_nil=True) == LOOK
     assert bid(Bidder("bis", conventions=False), NILLY, (6, 2), (-60, 100), blind_nil=True) == LOOK
 

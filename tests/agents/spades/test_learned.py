@@ -5,6 +5,7 @@ import pytest
 from numba import config as numba_config
 
 import bidzoo
+from bidzoo.agents.spades.bis import offered_row
 from bidzoo.agents.spades.games import paper_game, play_games, share_won
 from bidzoo.agents.spades.learned import (
     CHOICES,
@@ -18,6 +19,7 @@ from bidzoo.agents.spades.learned import (
     SLOTS,
     Seen,
     choice_bid_row,
+    covered_row,
     forward_row,
     load_network,
     see_row,
@@ -56,6 +58,17 @@ def positions(game: Spades, boards: int):
 
 
 # ---- bids ------------------------------------------------------------------------------------
+
+
+def test_its_inputs_are_those_that_it_was_trained_with() -> None:
+    """Far behind, BIS reads a 5 of its partner as an ordinary bid; the network still reads it as an offer to cover."""
+    for blind_nil, behind, covered in ((False, 100, True), (False, 101, True), (True, 100, True), (True, 101, False)):
+        game = Spades(blind_nil=blind_nil)
+        states = game.new(1)
+        game.begin(states, np.array([0]), 1, game.buffers(1))
+        states["turn"], states["bids"], states["scores"] = 2, (5, 3, -1, -1), (-behind, 0, 0, 0)
+        assert covered_row(states[0]) == covered, (blind_nil, behind)
+        assert offered_row(states[0]) == (behind == 100)
 
 
 def test_the_compiled_forward_pass_of_bids_is_torchs() -> None:

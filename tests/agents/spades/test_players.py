@@ -201,6 +201,13 @@ def test_nobody_takes_the_trick_from_a_niler_who_wins_it() -> None:
     assert next_card(hands, (0, 3, 3, 3), "TH 5H 3H", srp()) // 4 < RANKS.index("T")  # west ducks if west can
 
 
+def test_wrp_goes_for_an_opponents_nil() -> None:
+    """West is last: it ducks under the niler's ten though its contract lacks tricks, and takes a trick of anybody."""
+    hands = {"N": "T98.T98.T98.T987", "E": "765.765.765.6543", "S": "432.43.Q432.AKQJ"}
+    assert next_card(hands, (0, 3, 3, 3), "TH 5H 3H", wrp()) // 4 < RANKS.index("T")
+    assert next_card(hands, (1, 3, 3, 3), "TH 5H 3H", wrp()) // 4 > RANKS.index("T")
+
+
 def test_high_low_shows_a_doubleton() -> None:
     hands = {"N": "K2.AK432.A32.432", "E": "A3.QJ.KQJT.KQJT9", "S": "9876.75.9876.A87"}
     assert next_card(hands, (4, 3, 3, 3), "AH JH", srp()) == card_number("7H")
