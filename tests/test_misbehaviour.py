@@ -1,6 +1,6 @@
 """Agents that misbehave, wherever agents are asked: the error names the agent and what is wrong, and no game changes.
 
-An agent that never answers is waited for, like any other that takes its time (``docs/conventions.md``).
+An agent that never answers is waited for, like any other that takes its time (``docs/tutorials/own-agent.md``).
 """
 
 from dataclasses import replace

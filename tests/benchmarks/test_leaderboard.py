@@ -87,6 +87,15 @@ def test_enter_and_verify(challenge, agent, tmp_path):
     assert "not verified" in done.output
 
 
+def test_progress_counts_the_boards_of_all_opponents():
+    seen = []
+    entry = leaderboard.enter(BRIDGE, "pass", report=lambda label, done, total: seen.append((done, total)))
+    assert seen == sorted(seen) and (48, 96) in seen and seen[-1] == (96, 96)
+    seen.clear()
+    leaderboard.verify(entry, 10, report=lambda label, done, total: seen.append((done, total)))
+    assert seen == [(0, 20), (10, 20)]
+
+
 @pytest.mark.parametrize("file", ENTRIES, ids=lambda file: file.stem)
 def test_published_entries_are_those_of_the_agents_of_today(file, monkeypatch):
     monkeypatch.setattr(leaderboard, "CHALLENGES", PUBLISHED)
