@@ -182,11 +182,11 @@ def step(
 
 
 @of_game(row)
-def show_packed_row(state: State, rules: Any, out: Buffers, b: int, bits: Bits, entries: I8, words: U64) -> None:
-    """``show_row`` of table ``b``, whose observation goes into ``bits``; ``entries`` and ``words`` are one memory."""
+def show_packed_row(state: State, rules: Any, out: Buffers, b: int, bits: Bits, entries: I8) -> None:
+    """``show_row`` of table ``b``, whose observation goes into ``bits`` by way of ``entries`` ``[8 * N]``."""
     observation = entries[: out.observation.shape[1]]
     show_row(state, rules, out.player[b : b + 1], observation, out.mask[b])
-    pack_row(words, bits.packed[b])
+    pack_row(entries.view(np.uint64), bits.packed[b])
 
 
 @of_game(batched)
@@ -203,13 +203,13 @@ def begin_packed(
     rows: Bool,
 ) -> None:
     """``begin`` with packed observations."""
-    entries, words = bits.entries[start // SHARE], bits.words[start // SHARE]
+    entries = bits.entries[start // SHARE]
     for b in range(start, stop):
         if rows[b]:
             begin_row(states[b], boards[b], seed, rules, source)
             out.reward[b, :] = 0
             out.over[b] = False
-            show_packed_row(states[b], rules, out, b, bits, entries, words)
+            show_packed_row(states[b], rules, out, b, bits, entries)
 
 
 @of_game(batched)
@@ -226,14 +226,14 @@ def step_packed(
     stride: int,
 ) -> None:
     """``step`` with packed observations."""
-    entries, words = bits.entries[start // SHARE], bits.words[start // SHARE]
+    entries = bits.entries[start // SHARE]
     for b in range(start, stop):
         acted = take_row(states[b], actions[b], rules)
         out.over[b] = end_row(states[b], acted, rules, out.reward[b])
         if out.over[b] and stride > 0:
             begin_row(states[b], states[b].board + stride, seed, rules, source)
         if acted:
-            show_packed_row(states[b], rules, out, b, bits, entries, words)
+            show_packed_row(states[b], rules, out, b, bits, entries)
 
 
 @of_game(batched)

@@ -99,13 +99,11 @@ class Bits(NamedTuple):
 
     packed: U8  # [B, N]  entry 8 * n + k is bit k of byte n
     entries: I8  # [S, 8 * N]
-    words: U64  # [S, N]  the same memory
 
     @classmethod
     def of(cls, packed: U8) -> "Bits":
         """Those that are written into ``packed`` ``[B, N]``."""
-        entries = np.zeros((len(packed) // SHARE + 1, 8 * packed.shape[1]), np.int8)
-        return cls(packed, entries, entries.view(np.uint64))
+        return cls(packed, np.zeros((len(packed) // SHARE + 1, 8 * packed.shape[1]), np.int8))
 
 
 class Table:

@@ -113,8 +113,9 @@ def test_a_killed_compiler_leaves_plain_python_and_the_next_process_compiles(sta
     script = """
 import json, sys, time, numpy as np
 from bidzoo.core import compiling
+from bidzoo.core.kernels import STARTING
 from bidzoo.core.streams import next_row
-while next_row.is_starting and compiling._worker is None:
+while next_row.form is STARTING and compiling._worker is None:
     next_row(np.uint64(0))
 until = time.monotonic() + 1
 if compiling._worker is not None:

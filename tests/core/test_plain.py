@@ -16,6 +16,7 @@ from bidzoo.core import plain
 from bidzoo.core.calls import Call
 from bidzoo.core.kernels import KERNELS, Kernel
 from bidzoo.core.streams import Streams
+from bidzoo.envs.asking import ask_one
 from bidzoo.envs.bridge import state as bridge_state
 from bidzoo.envs.bridge.bidder import BIDDER1375, stages
 from bidzoo.envs.bridge.deals import DealSet, augment, random_deals
@@ -27,6 +28,7 @@ from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.envs.signalling.game import SignallingGame
 from bidzoo.envs.spades import state as spades_state
 from bidzoo.envs.spades.state import DECKS, FAILED_NIL, VARIANTS
+from bidzoo.wrappers.batch import Batch
 
 
 def lowest(observation, mask):
@@ -112,18 +114,24 @@ def play(game, seed, look, looks=6, tables=2):
 
 
 def play_one(game, seed):
-    """One table and two as a learner among random players has them, to their ends."""
+    """One table and two as a learner among random players has them, to their ends; two packed ones."""
+    uniform = agents.make("random")
     rng, seats = np.random.default_rng(seed), (1 << game.num_players) - 2 if game.plays_random else 0
     table, states, out = Table(game), game.new(2), game.buffers(2)
     table.begin(seed, seed)
     table.step(-1, seed, seats)
     while not table.out.over[0]:
+        ask_one(uniform, table, seed)
         table.observe(0, np.zeros_like(table.out.observation[0]))
         table.step(int(rng.choice(np.flatnonzero(table.out.mask[0]))), seed, seats)
     game.begin(states, np.arange(2), seed, out)
     if seats:
         game.step(states, np.full(2, -1), seed, out, 0, seats)
     game.observe(states, np.array([1, 0]), 0, np.zeros_like(out.observation))
+    if game.encoder.bits:
+        batch = Batch(game, 2, packed=True)
+        batch.reset(seed)
+        batch.step(batch.action_mask.argmax(1))
 
 
 def every_option(env_id):
@@ -161,6 +169,9 @@ def test_kernels_give_the_same_bytes(both_ways):
             if env_id in entry.games and name not in SLOW and not getattr(agents.make(name), "slow", False):
                 policy = agents.resolve(briefly(name), game)
                 play(game, 5, partial(ask, policy))
+                table = Table(game)
+                table.begin(5)
+                ask_one(policy, table, 1)
     states, _ = registry.make_game("bridge_bidding_v0").start(4)
     encode_value(states, np.array([3]), np.zeros((1, 636), np.int8))
     elsewhere = {"bidzoo.envs.bridge.formats.auctions"}  # kernels of files: tests/envs/bridge/formats

@@ -140,10 +140,11 @@ def test_the_global_state_has_what_every_player_sees():
     for actions in ([], [1], [0, 1, 1, 0]):
         states, out = game.start(5)
         for action in actions:
-            game.step_one(states, action, out)
+            game.step(states, np.array([action]), 0, out)
         expected = [np.arange(3) == states["turn"][0]]
         for player in range(3):
-            game.observe(states, 0, player, seen := np.zeros_like(out.observation[0]))
+            seen = np.zeros_like(out.observation[0])
+            game.observe(states, np.array([0]), player, seen[None])
             assert seen[3:].any() and seen[player] == 1
             expected.append(seen[3:])
         assert (game.state_encoder(states)[0] == np.concatenate(expected)).all()

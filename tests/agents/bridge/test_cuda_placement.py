@@ -19,7 +19,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from trainers import evaluator
 
-from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, sl
+from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, rpi, selfplay, sl
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options as FitOptions
@@ -178,6 +178,18 @@ def test_gradients_and_moments_are_where_the_weights_are(gpu):
 # ---- the stages --------------------------------------------------------------------------
 
 
+@pytest.fixture
+def acts_by_torch(monkeypatch):
+    """On the processor too, where our compiled network plays otherwise, which rounds in another order."""
+
+    def torch_actor(model, architecture, device="cpu", greedy=False):
+        return selfplay.actor(selfplay.half_precision(model), device, greedy)
+
+    for module in (a2c, jps, ppo, rl, rpi):
+        if hasattr(module, "actor_of"):
+            monkeypatch.setattr(module, "actor_of", torch_actor)
+
+
 @pytest.fixture(scope="module")
 def auctions():
     return record(Sayc(), 300, seed=4)
@@ -227,6 +239,7 @@ STAGES = ("sl", "belief", "evaluator", "ppo", "rl", "rl no-hi", "a2c", "jps")
 
 
 @pytest.mark.parametrize("name", STAGES)
+@pytest.mark.usefixtures("acts_by_torch")
 def test_a_stage_learns_on_the_gpu(tmp_path, auctions, request, monkeypatch, name):
     """In two halves, the second from a checkpoint; the weights are those of one run on the processor."""
     monkeypatch.setattr(network, "has_bfloat16", lambda kind: True)  # of any processor: as on the GPU
