@@ -25,7 +25,7 @@ from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
 from bidzoo.core.calls import Call
-from bidzoo.core.kernels import F32, I16, I32, I64, compiled_batched, in_shares_of, row
+from bidzoo.core.kernels import F32, I16, I32, I64, assign_row, compiled_batched, in_shares_of, row
 
 # four times as many sums fit in the registers
 LANES = 32 if "+avx512bw" in (config.CPU_FEATURES or get_host_cpu_features()) else 16
@@ -248,6 +248,73 @@ def activate_row(x: F32, outputs: int, activation: int) -> None:
             x[j] = 0
 
 
+# Four passes over the rows make a layer: inputs become whole numbers; in the first layer what all rows share is added
+# once; what is left of each row is added; sums become outputs.
+
+
+@row
+def round_pass_row(x: F32, patterns: I32, rows: int, inputs: int, padded: int, whole: I16, value: F32) -> None:
+    """Inputs ``x`` as ``whole`` numbers, zeros from there to ``padded``; by row, what one of them is worth."""
+    for r in range(rows):
+        value[r] = whole_row(x[r], patterns[r], inputs, whole[r])
+        whole[r, inputs:padded] = 0
+
+
+@row
+def shared_pass_row(
+    pairs: I32,
+    used: U32,
+    counts: I64,
+    rows: int,
+    length: int,
+    differences: I32,
+    weight: I16,
+    sums: I32,
+    outputs: int,
+) -> None:
+    """What all rows of inputs have in common into each row's sums, and out of its ``pairs``."""
+    counts[0] = shared_row(pairs, rows, length, differences, used[0])
+    layer_row(pairs, used, counts, 1, length, weight, sums, outputs)
+    shared = counts[0]
+    for r in range(rows):
+        if r > 0:
+            assign_row(sums[r, :outputs], sums[0])
+        for n in range(shared):
+            pairs[r, used[0, n]] = 0
+
+
+@row
+def own_pass_row(
+    pairs: I32, used: U32, counts: I64, rows: int, length: int, weight: I16, sums: I32, outputs: int
+) -> None:
+    """What is left of each row's inputs, added to its sums."""
+    for r in range(rows):
+        counts[r] = used_row(pairs[r], length, used[r])
+    layer_row(pairs, used, counts, rows, length, weight, sums, outputs)
+
+
+@row
+def output_pass_row(
+    sums: I32,
+    value: F32,
+    step: F32,
+    bias: F32,
+    before: F32,
+    skip: int,
+    activation: int,
+    rows: int,
+    outputs: int,
+    y: F32,
+) -> None:
+    """Outputs ``y`` of a layer from its sums; with ``skip`` those of the layer ``before`` the last are added."""
+    for r in range(rows):
+        for j in range(outputs):
+            y[r, j] = np.float32(sums[r, j]) * (value[r] * step[j]) + bias[j]
+        for j in range(outputs if skip else 0):
+            y[r, j] += before[r, j]
+        activate_row(y[r], outputs, activation)
+
+
 @compiled_batched
 @in_shares_of(16)
 def _dense(start: int, stop: int, x: F32, patterns: I32, packed: Packed, out: F32) -> None:
@@ -263,32 +330,18 @@ def _dense(start: int, stop: int, x: F32, patterns: I32, packed: Packed, out: F3
         for n in range(len(layers)):
             inputs, activation, skip = layers[n, 0], layers[n, 2], layers[n, 3]
             length, outputs = (inputs + 1) // 2, -(-layers[n, 1] // WIDE) * WIDE
-            for r in range(rows):
-                if n == 0:
-                    value[r] = whole_row(x[first + r], patterns[first + r], inputs, whole[r])
-                else:
-                    last = (n - 1) % 3
-                    value[r] = whole_row(hidden[last, r], hidden_patterns[last, r], inputs, whole[r])
-                whole[r, inputs : 2 * length] = 0
-                sums[r, :outputs] = 0
             weight, step, bias = packed.weight[weights:], packed.step[places:], packed.bias[places:]
+            if n == 0:
+                round_pass_row(x[first:], patterns[first:], rows, inputs, 2 * length, whole, value)
+            else:
+                last = (n - 1) % 3
+                round_pass_row(hidden[last], hidden_patterns[last], rows, inputs, 2 * length, whole, value)
+            sums[:rows, :outputs] = 0
             if n == 0 and rows > 1:
-                counts[0] = shared_row(pairs, rows, length, differences, used[0])
-                layer_row(pairs, used, counts, 1, length, weight, sums, outputs)
-                for r in range(rows - 1, -1, -1):
-                    sums[r, :outputs] = sums[0, :outputs]
-                    for k in used[0, : counts[0]]:
-                        pairs[r, k] = 0
-            for r in range(rows):
-                counts[r] = used_row(pairs[r], length, used[r])
-            layer_row(pairs, used, counts, rows, length, weight, sums, outputs)
-            for r in range(rows):
-                y, before = hidden[n % 3, r], hidden[(n + 1) % 3, r]
-                for j in range(outputs):
-                    y[j] = np.float32(sums[r, j]) * (value[r] * step[j]) + bias[j]
-                for j in range(outputs if skip else 0):
-                    y[j] += before[j]
-                activate_row(y, outputs, activation)
+                shared_pass_row(pairs, used, counts, rows, length, differences, weight, sums, outputs)
+            own_pass_row(pairs, used, counts, rows, length, weight, sums, outputs)
+            before = hidden[(n + 1) % 3]
+            output_pass_row(sums, value, step, bias, before, skip, activation, rows, outputs, hidden[n % 3])
             weights += 2 * length * outputs
             places += outputs
         for r in range(rows):
