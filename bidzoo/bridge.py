@@ -154,8 +154,8 @@ def _column(name: str, value: Any, count: int) -> Sequence[Any]:
 
 def _chosen_calls(policy: Policy, seat_views: States, legal: I8, streams: Streams) -> list[str]:
     with plugins.outside(lambda: f"agent {policy.name!r}"):
-        chosen = policy.act(seat_views, legal.copy(), streams)
-    return [call_text(int(call)) for call in legal_actions(policy.name, chosen, legal, np.arange(len(legal)))]
+        actions = policy.act(seat_views, legal.copy(), streams)
+    return [call_text(int(call)) for call in legal_actions(policy.name, actions, legal, np.arange(len(legal)))]
 
 
 # ---- from words to views -------------------------------------------------------------------

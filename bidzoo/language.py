@@ -277,8 +277,8 @@ def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
             continue
         choices = []
         for width in range(min(4, end), 0, -1):
-            words = [token[0] for token in tokens[end - width : end]]
-            action = _named(game, folded, words, len(tokens) == width, legal)
+            texts = [token[0] for token in tokens[end - width : end]]
+            action = _named(game, folded, texts, len(tokens) == width, legal)
             choices += [] if action is None else [(not legal[action], -width, action)]
         illegal, width, action = min(choices, default=(False, -1, -1))  # a legal one, of as many words as can be
         if illegal and width < -1:  # "4 spades" is no card while tricks are bid

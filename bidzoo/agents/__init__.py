@@ -367,16 +367,16 @@ def parts(text: str) -> tuple[str, str, dict[str, Any]]:
     """Name, agent and options of ``"name=agent(option=value, ...)"``; an agent alone has no name (``""``)."""
     if not isinstance(text, str):
         raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
-    found = fullmatch(rf"(?:([\w.-]+)=)?(.+?)(?:\((\s*\w+\s*={INSIDE})\))?", text.strip())
-    if found is None:
+    parsed = fullmatch(rf"(?:([\w.-]+)=)?(.+?)(?:\((\s*\w+\s*={INSIDE})\))?", text.strip())
+    if parsed is None:
         return "", text.strip(), {}
     options = {}
-    for option in names_in(found[3]) if found[3] else ():
+    for option in names_in(parsed[3]) if parsed[3] else ():
         key, equals, value = (part.strip() for part in option.partition("="))
         if not equals:
             raise ValueError(f"agent {text!r}: {option.strip()!r} is no option, expected NAME=VALUE")
         options[key] = literal(value)
-    return found[1] or "", found[2], options
+    return parsed[1] or "", parsed[2], options
 
 
 def _shown(agent: str, options: Mapping[str, Any]) -> str:

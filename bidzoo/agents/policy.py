@@ -44,8 +44,8 @@ Agent = str | Policy | Callable[..., Any]  # what ``agents.resolve`` takes for a
 def part_of(policy: Policy, views: States, legal: I8, rng: Streams) -> I64:
     """Actions ``[B]`` of ``policy``, a part of another agent; ValueError that names it unless they are legal."""
     with plugins.outside(lambda: f"agent {policy.name!r}"):
-        chosen = policy.act(views, legal.copy(), rng)
-    return legal_actions(policy.name, chosen, legal, views["board"])
+        actions = policy.act(views, legal.copy(), rng)
+    return legal_actions(policy.name, actions, legal, views["board"])
 
 
 @batched
@@ -127,11 +127,11 @@ class FunctionPolicy:
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``; ValueError unless the function returns an integer."""
-        chosen = [self.function(observation, mask) for observation, mask in zip(self.encoder(views), legal)]
-        for action in chosen:
+        actions = [self.function(observation, mask) for observation, mask in zip(self.encoder(views), legal)]
+        for action in actions:
             if not is_whole(action):
                 raise ValueError(f"{self.name}: gave {action!r}, expected the number of an action")
-        return np.array(chosen, np.int64)
+        return np.array(actions, np.int64)
 
 
 class Pool(AtTable):

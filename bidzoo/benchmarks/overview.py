@@ -34,14 +34,14 @@ THROUGHPUT_SECONDS, THROUGHPUT_REPEATS = 0.2, 3
 def small_games() -> Measured:
     """Table 1 of Joint Policy Search: CFR, and CFR with JPS."""
     rows = tabular.ROWS[:2]
-    chosen = [job for job in tabular.jobs_of(rows, SMALL_GAMES, SEEDS, 0) if job.row == "CFR1k"]
-    return [tabular.table_1({job: tabular.run(job) for job in chosen}, rows, SMALL_GAMES)], []
+    cfr_jobs = [job for job in tabular.jobs_of(rows, SMALL_GAMES, SEEDS, 0) if job.row == "CFR1k"]
+    return [tabular.table_1({job: tabular.run(job) for job in cfr_jobs}, rows, SMALL_GAMES)], []
 
 
 def spades_bidders() -> Measured:
     """Rows of Table 2 of Bidding in Spades."""
-    chosen = [row for row in spades.comparisons() if row.name in SPADES_ROWS]
-    rows = spades.run_rows(chosen, SPADES_GAMES, 0, silent)
+    compared = [row for row in spades.comparisons() if row.name in SPADES_ROWS]
+    rows = spades.run_rows(compared, SPADES_GAMES, 0, silent)
     return [ResultTable(spades.TITLES["rule-based"], spades.COLUMNS, [*rows], spades.NOTES["rule-based"])], []
 
 
@@ -98,11 +98,11 @@ def parts(boards: int = BOARDS, seed: int = 0, workers: int = 2) -> list[Callabl
     meter = jobs.Meter(folder.name, SECONDS)
     works = (small_games,), (strength, boards, seed), (spades_bidders,), (_compile_others, boards)
     tasks = [(meter, name, *work) for name, work in zip(SECONDS, works, strict=True)]
-    found = jobs.run(_in_worker, tasks, workers)
+    results_of_tasks = jobs.run(_in_worker, tasks, workers)
 
     def wait(report: Report) -> Any:
         with jobs.meanwhile(lambda _: report("seconds of one processor", *meter.read()), 0, 0.5):
-            return next(found)
+            return next(results_of_tasks)
 
     def alone(report: Report) -> Measured:
         wait(report)

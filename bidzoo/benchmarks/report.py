@@ -216,8 +216,8 @@ def read(files: Sequence[Path]) -> list[dict[str, Any]]:
     documents, entries = [], dict[str, list[leaderboard.Entry]]()
     for path in files:
         if path.suffix.lower() not in KINDS and str(path) != "-":
-            found = "a folder" if path.is_dir() else f"ending {path.suffix!r}"
-            raise ValueError(f"{path}: {found}, expected {', '.join(KINDS)}, or - for standard input")
+            kind = "a folder" if path.is_dir() else f"ending {path.suffix!r}"
+            raise ValueError(f"{path}: {kind}, expected {', '.join(KINDS)}, or - for standard input")
         if path.suffix == ".csv":
             documents.append(curves(path))
         elif path.suffix != ".json":

@@ -216,10 +216,10 @@ def type_table(log: States) -> ResultTable:
     kinds = np.array([sum_type_row(int(total)) for total in plain["bids"].sum(axis=1, dtype=np.int64)])
     rows: list[Mapping[str, Any]] = []
     for k in range(5):
-        chosen = kinds == k
-        row: dict[str, Any] = {"type": ROUND_TYPES[k], "rounds": int(chosen.sum())}
+        of_kind = kinds == k
+        row: dict[str, Any] = {"type": ROUND_TYPES[k], "rounds": int(of_kind.sum())}
         if row["rounds"] >= LEAST_ROUNDS:
-            row["points"] = Estimate.of(plain["gains"][chosen].mean(axis=1), group=plain["board"][chosen])
+            row["points"] = Estimate.of(plain["gains"][of_kind].mean(axis=1), group=plain["board"][of_kind])
         rows.append(row)
     return ResultTable("Rounds without nil by sum of bids", ("type", "rounds", "points"), rows, SELF_PLAY)
 
@@ -263,10 +263,10 @@ def figure_3(rounds: int, seed: int) -> Figure:
     middle = np.arange(width / 2, 1, width)
     series: dict[str, list[float]] = {}
     for bids in FIGURE_3_BIDS:
-        chosen = nils.sequence == SEQUENCE_ROWS[bids]
-        bins = np.minimum((nils.value[chosen] / width).astype(np.int64), len(middle) - 1)
+        of_row = nils.sequence == SEQUENCE_ROWS[bids]
+        bins = np.minimum((nils.value[of_row] / width).astype(np.int64), len(middle) - 1)
         attempts = np.bincount(bins, minlength=len(middle))
-        successes = np.bincount(bins, nils.success[chosen], minlength=len(middle))
+        successes = np.bincount(bins, nils.success[of_row], minlength=len(middle))
         frequency = np.where(attempts >= 5, 100 * successes / np.maximum(1, attempts), np.nan)
         series[f"partner {bids[0]}, counted"] = [float(x) for x in frequency]
         series[f"partner {bids[0]}, learned"] = [
@@ -338,14 +338,14 @@ def main(
     if workers is not None:
         set_threads(workers)
     games += games % 2
-    chosen = [row for row in comparisons() if row.group in groups]
+    compared = [row for row in comparisons() if row.group in groups]
     with Ledger(ledger, Row, Found) as rows_done:
-        results = run_rows(chosen, games, seed, report, rows_done)
+        results = run_rows(compared, games, seed, report, rows_done)
     tables = [
         ResultTable(
             title,
             COLUMNS,
-            [cells for row, cells in zip(chosen, results, strict=True) if row.group == group],
+            [cells for row, cells in zip(compared, results, strict=True) if row.group == group],
             NOTES.get(group, NOTE),
         )
         for group, title in TITLES.items()

@@ -389,7 +389,7 @@ def _chosen(kind: str, names: Sequence[str] | None, choices: Sequence[str]) -> t
     """The ``choices`` that ``names`` mean, in their order; ``"mini_hanabi"`` can only be ``"mini_hanabi_v0()"``."""
     if not names:
         return tuple(choices)
-    chosen = set()
+    taken = set()
     for name in names:
         same = [choice for choice in choices if _plain(choice) == _plain(name)]
         matches = same or [choice for choice in choices if _plain(choice).partition("(")[0] == _plain(name)]
@@ -397,8 +397,8 @@ def _chosen(kind: str, names: Sequence[str] | None, choices: Sequence[str]) -> t
             raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(choices)}")
         if len(matches) > 1:
             raise ValueError(f"{kind} {name!r} may be several; choose from {', '.join(matches)}")
-        chosen |= {*matches}
-    return tuple(name for name in choices if name in chosen)
+        taken |= {*matches}
+    return tuple(name for name in choices if name in taken)
 
 
 def _plain(name: str) -> str:

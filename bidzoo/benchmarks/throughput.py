@@ -224,9 +224,9 @@ def main(
     """
     if not 0 < seconds < np.inf:
         raise ValueError(f"seconds {seconds}: expected a length of a slice, more than 0")
-    chosen = games or list(GAMES)
-    contestants = [row for env_id in chosen for row in ours(env_id)]
-    contestants += [peer for peer in (*PEERS, *more) if peers and peer.game in chosen]
+    game_ids = games or list(GAMES)
+    contestants = [row for env_id in game_ids for row in ours(env_id)]
+    contestants += [peer for peer in (*PEERS, *more) if peers and peer.game in game_ids]
     rows = [(contestant, work) for contestant in contestants if (work := contestant.make()) is not None]
     note = f"fastest of {rounds} slices of {seconds} s, in turn; batched: {TABLES} tables; {get_threads()} threads"
     speeds = dict(zip((row for row, _ in rows), _fastest([work for _, work in rows], seconds, rounds), strict=True))
@@ -242,7 +242,7 @@ def main(
     )
     tables, figures = [every, one], [bars] if shown_rows else []
     if growth:
-        by_tables, curve = _growth(chosen[0], seconds, rounds)
+        by_tables, curve = _growth(game_ids[0], seconds, rounds)
         tables, figures = [*tables, by_tables], [*figures, curve]
     return tables, figures
 
@@ -258,8 +258,8 @@ def _fastest(works: list[Work], seconds: float, rounds: int) -> list[tuple[float
 def _table(title: str, note: str, speeds: dict[Contestant, tuple[float, float]], learner: bool) -> ResultTable:
     table = ResultTable(title, ["game", "form", "decisions/s", "decisions/CPU s", "times OpenSpiel"], note=note)
     reference = {row.game: cpu for row, (_, cpu) in speeds.items() if row.reference and row.learner == learner}
-    chosen = [(row, *speed) for row, speed in speeds.items() if row.learner == learner]
-    for row, clock, cpu in sorted(chosen, key=lambda each: (each[0].game, -each[1])):
+    measured_rows = [(row, *speed) for row, speed in speeds.items() if row.learner == learner]
+    for row, clock, cpu in sorted(measured_rows, key=lambda each: (each[0].game, -each[1])):
         table.add(row.game, row.form, clock, cpu, cpu / reference[row.game] if row.game in reference else None)
     return table
 

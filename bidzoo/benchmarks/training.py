@@ -61,19 +61,19 @@ def calls(
     device: str,
 ) -> Iterator[Stage]:
     """``sl``: a network fitted to an expert's calls."""
-    chosen = choose(Options, architecture=network.Architecture(observation, NUM_CALLS, kind, width, depth, activation))
+    options = choose(Options, architecture=network.Architecture(observation, NUM_CALLS, kind, width, depth, activation))
     training, validation, provenance = positions(data)
-    yield Stage(sl.Trainer(training, validation, chosen, device=device), provenance)
+    yield Stage(sl.Trainer(training, validation, options, device=device), provenance)
 
 
 def cards(
     choose: Choose, data: Path, width: int, depth: int, start: str | None, side: str, device: str
 ) -> Iterator[Stage]:
     """``belief``: a network fitted to who holds which card."""
-    chosen = choose(Options, architecture=network.Architecture("openspiel480", 3 * NUM_CARDS, "mlp", width, depth))
+    options = choose(Options, architecture=network.Architecture("openspiel480", 3 * NUM_CARDS, "mlp", width, depth))
     initial = network.weights_of(start) if start else None
     training, validation, provenance = positions(data, {"ns": 0, "ew": 1}.get(side))
-    yield Stage(belief.Trainer(training, validation, chosen, initial, device), provenance)
+    yield Stage(belief.Trainer(training, validation, options, initial, device), provenance)
 
 
 def positions(data: Path, side: int | None = None) -> tuple[Positions, Positions, dict[str, str]]:
@@ -104,7 +104,7 @@ def self_play(
 
     ``algorithm``: a module with ``Options`` and ``Trainer``.
     """
-    chosen = choose(algorithm.Options)
+    options = choose(algorithm.Options)
     against, more = against or ["sl"], dict[str, Any]()
     refuse_held_out(start, reference, *against, *opponent or [])
     initial = None if start is None else named(start)
@@ -120,7 +120,7 @@ def self_play(
     if reference is not None and reference != start:
         more["reference"] = named(reference)
     game = Bridge(False, observation=observation, deals=training_deals)
-    yield Stage(algorithm.Trainer(initial, game, chosen, device, **more), provenance, measurement)
+    yield Stage(algorithm.Trainer(initial, game, options, device, **more), provenance, measurement)
 
 
 def named(name: str) -> Network:

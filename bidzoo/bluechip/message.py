@@ -322,8 +322,8 @@ def text(message: Message, upper: bool = False) -> str:
     template = line.upper if upper else line.template
     if isinstance(message, CallMade) and not message.alert:
         template = template.partition(" Alert.")[0]
-    words = {name: kind.write(getattr(message, name), upper) for name, kind in line.kinds.items()}
-    return template.format(**words).rstrip()
+    texts = {name: kind.write(getattr(message, name), upper) for name, kind in line.kinds.items()}
+    return template.format(**texts).rstrip()
 
 
 def parse(line: str) -> Message:

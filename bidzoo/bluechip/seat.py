@@ -44,8 +44,8 @@ class BidderAndPlayer:
         for mask, policy, width in ((~playing, self.bidder, NUM_CALLS), (playing, self.player, legal.shape[1])):
             rows = np.flatnonzero(mask)
             if len(rows):
-                own = np.ascontiguousarray(legal[rows, :width])
-                actions[rows] = part_of(policy, views[rows], own, rng[rows])
+                legal_here = np.ascontiguousarray(legal[rows, :width])
+                actions[rows] = part_of(policy, views[rows], legal_here, rng[rows])
         return actions
 
     def alert(self, view: States, call: int) -> str | None:
@@ -207,6 +207,6 @@ class Seat:
             with suppress(PeerError):
                 self.say(say.Illegal("card" if trick else "bid"))
             allowed = [action for action, can in enumerate(legal) if can]
-            words = " ".join(card_text(a - NUM_CALLS) if trick else call_text(a) for a in allowed)
-            raise self.program.unexpected(message, f"a legal one: {words}")
+            legal_texts = " ".join(card_text(a - NUM_CALLS) if trick else call_text(a) for a in allowed)
+            raise self.program.unexpected(message, f"a legal one: {legal_texts}")
         return act

@@ -134,10 +134,10 @@ def _pair(names: str, player: str | None) -> tuple[Policy | None, Policy | None]
     """The two policies of ``"sayc"`` or ``"remote,sayc"``; None for the remote program."""
     from bidzoo.agents import names_in
 
-    words = names_in(names)
-    if len(words) > 2:
+    agent_names = names_in(names)
+    if len(agent_names) > 2:
         raise ValueError(f"pair {names!r}: expected one name, or two with a comma between them")
-    policies = [None if name == PROGRAM else _policy(name, player) for name in words]
+    policies = [None if name == PROGRAM else _policy(name, player) for name in agent_names]
     return policies[0], policies[-1]
 
 

@@ -71,18 +71,18 @@ def enter(
     """Play an agent on all boards of a challenge and write its entry."""
     from bidzoo.benchmarks import leaderboard, printing
 
-    chosen = leaderboard.challenge_named(challenge)
+    the_challenge = leaderboard.challenge_named(challenge)
     models = seated([agent], base_url, seat, ledger)
-    models.game = chosen.game if models else None
+    models.game = the_challenge.game if models else None
     with (
         models,
         suite_ledger(None if models else ledger, f"leaderboard-{challenge}") as ledger_path,
         progress() as report,
     ):
-        entry = leaderboard.enter(chosen, agent, source, workers, ledger_path, report)
+        entry = leaderboard.enter(the_challenge, agent, source, workers, ledger_path, report)
         path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
         leaderboard.save(path, entry)  # before the ledger is removed
-    printing.show([leaderboard.ranking(chosen, [entry])])
+    printing.show([leaderboard.ranking(the_challenge, [entry])])
     say(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
 
 

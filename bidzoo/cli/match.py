@@ -104,7 +104,7 @@ def match(
     env = _common(ours, theirs) if env is None else registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
     game_options = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
-    chosen = settings(game_options, options)
+    game_settings = settings(game_options, options)
     if out is not None:
         records.check_ending(out, env)
     if deals is not None and not bridge:
@@ -112,18 +112,18 @@ def match(
     if partner is not None and not bridge:
         raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
-        chosen["deals"] = "test" if deals is None else deals
+        game_settings["deals"] = "test" if deals is None else deals
     began = time.perf_counter()
     with models, ExitStack() as stack:
         if models:
-            models.game, workers = registry.make_game(env, **chosen), 1
+            models.game, workers = registry.make_game(env, **game_settings), 1
         if bridge:
             table, records_of_match = _bridge(
-                env, chosen, names, partner, boards, seed, workers, None if models else stack
+                env, game_settings, names, partner, boards, seed, workers, None if models else stack
             )
         else:
             table, records_of_match = _other(
-                env, chosen, names, boards or BOARDS, seed, workers, None if models else stack
+                env, game_settings, names, boards or BOARDS, seed, workers, None if models else stack
             )
         for model in models.agents:
             say(f"{model.name}: {model.usage}")

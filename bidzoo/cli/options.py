@@ -138,10 +138,10 @@ def measured(
     began, tables, figures = time.perf_counter(), list[results.ResultTable](), list[results.Figure]()
     for work in works:
         with progress() as report:
-            found = work(report)
-        printing.show(found[0], every)
-        tables += found[0]
-        figures += found[1]
+            result = work(report)
+        printing.show(result[0], every)
+        tables += result[0]
+        figures += result[1]
     seconds = time.perf_counter() - began
     results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
     say(f"{suite}: {seconds:.0f} s, written to {path}")

@@ -36,10 +36,10 @@ def play(
     from bidzoo.play.session import Session
 
     session = Session()
-    chosen = None if seats is None else agents.names_in(seats)
-    if chosen is not None:
-        chosen = [name if name == HUMAN else agents.admit(name) for name in chosen]
-    session.start(registry.game_id(game), {}, chosen, seed, board - 1)
+    agent_names = None if seats is None else agents.names_in(seats)
+    if agent_names is not None:
+        agent_names = [name if name == HUMAN else agents.admit(name) for name in agent_names]
+    session.start(registry.game_id(game), {}, agent_names, seed, board - 1)
     if pbn is not None:
         _read(session, pbn)
     if terminal:

@@ -144,9 +144,9 @@ def command(
             return parse(options, texts, **fixed)
 
         compose = resolve_name(algorithm.compose)
-        words = {**given, "algorithm": import_module(f"{package}.{name}")}
-        wanted = inspect.signature(compose).parameters.keys() & words
-        for stage in compose(choose, **{word: words[word] for word in wanted}):
+        values = {**given, "algorithm": import_module(f"{package}.{name}")}
+        wanted = inspect.signature(compose).parameters.keys() & values
+        for stage in compose(choose, **{word: values[word] for word in wanted}):
             if stage.folder:
                 say(f"{stage.folder}:")
             run_stage(stage, given["out"] / stage.folder, stage.every or given["every"], given["threads"])

@@ -47,8 +47,8 @@ def picture(session: Session) -> str:
 def _choices(session: Session, position: Position) -> str:
     """The legal actions; of the bids of bridge only the lowest."""
     bids = [a for a in position.legal if session.setup.game_id in BRIDGE and FIRST_BID <= a < NUM_CALLS]
-    words = [session.game.action_text(action) for action in position.legal if action not in bids]
-    return "  ".join([*words, *(f"or a bid from {render.suited(bid)}" for bid in bids[:1])])
+    legal_texts = [session.game.action_text(action) for action in position.legal if action not in bids]
+    return "  ".join([*legal_texts, *(f"or a bid from {render.suited(bid)}" for bid in bids[:1])])
 
 
 def hint(session: Session, name: str) -> str:
@@ -91,11 +91,11 @@ def run(session: Session, out: IO[str] | None = None, read: Callable[[], str] = 
             if last_shown != (current := (session.cursor, session.reveal, id(session.setup))):
                 say(picture(session))
                 last_shown = current
-            words = read().strip()
-            if words.lower() in ("quit", "exit", "q"):
+            reply = read().strip()
+            if reply.lower() in ("quit", "exit", "q"):
                 return
             try:
-                if answer := obey(session, words):
+                if answer := obey(session, reply):
                     say(visible(answer))
             except (ValueError, OSError, ImportError) as problem:
                 say(visible(str(problem)))

@@ -158,18 +158,18 @@ class Batch:
             ``observation``, ``reward`` of all players, ``terminated``, truncated (never), and what ``reset`` gives.
         """
         self.need_reset("step")
-        chosen = self.read_actions(actions)
+        checked = self.read_actions(actions)
         mask = self.buffers.mask
-        b = first_illegal(mask, chosen, True)
+        b = first_illegal(mask, checked, True)
         if b >= 0 and not mask[b].any():
             self.need_legal()
             raise ValueError(f"table {b} (board {self.boards[b]}) is finished: give it -1, or reset()")
         if b >= 0:
             raise ValueError(
-                f"illegal action {chosen[b]} at table {b} (board {self.boards[b]}) by player_{self.buffers.player[b]}; "
-                f"legal: {np.flatnonzero(mask[b]).tolist()}"
+                f"illegal action {checked[b]} at table {b} (board {self.boards[b]}) "
+                f"by player_{self.buffers.player[b]}; legal: {np.flatnonzero(mask[b]).tolist()}"
             )
-        self.moves.step.run(chosen, self.seed, self._stride)
+        self.moves.step.run(checked, self.seed, self._stride)
         self.show()
         info = {"action_mask": self.action_mask, "player": self.player}
         return self.observation, self.reward, self.terminated, np.zeros(self.num_envs, np.bool_), info
@@ -179,13 +179,13 @@ class Batch:
 
     def read_actions(self, actions: Any) -> I64:
         """``actions`` as int64 ``[B]``; ValueError unless they are one integer a table."""
-        chosen = np.asarray(actions)
-        if chosen.dtype.kind not in "iu":
-            raise ValueError(f"actions must be integers, got {chosen.dtype}")
-        self._check_shape("actions", chosen)
-        if chosen.dtype == np.uint64 and (large := chosen[chosen > LAST_BOARD]).size:
+        checked = np.asarray(actions)
+        if checked.dtype.kind not in "iu":
+            raise ValueError(f"actions must be integers, got {checked.dtype}")
+        self._check_shape("actions", checked)
+        if checked.dtype == np.uint64 and (large := checked[checked > LAST_BOARD]).size:
             raise ValueError(f"action {large[0]}: expected 0 ... {self.game.num_actions - 1}, or -1 for none")
-        return np.ascontiguousarray(chosen, np.int64)
+        return np.ascontiguousarray(checked, np.int64)
 
     def need_legal(self) -> Bool:
         """Tables ``[B]`` with a legal action; ValueError if a player is to act who has none."""
@@ -259,8 +259,8 @@ class Seating:
         boards, clock, legal = states["board"].astype(np.int64), batch.game.clock(states), batch.buffers.mask[rows]
         views = batch.game.view_of(states, batch.buffers.player[rows])
         with asking(policy.name, batch.game, boards, clock):
-            chosen = policy.act(views, legal, Streams.at(self.seed, boards, clock))
-        return legal_actions(policy.name, chosen, batch.buffers.mask[rows], boards)  # it may have written into its copy
+            answer = policy.act(views, legal, Streams.at(self.seed, boards, clock))
+        return legal_actions(policy.name, answer, batch.buffers.mask[rows], boards)  # it may have written into its copy
 
 
 def random_seats(game: Game, policies: Sequence[Policy | None]) -> int:

@@ -160,12 +160,12 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         if self._over:
             self._need_reset("step")
             raise ValueError("the episode is over: call reset()")
-        chosen = action_index(self._name, action, self.game.num_actions, outside=True)
-        if not 0 <= chosen < self.game.num_actions or not self._mask[chosen]:
+        action_number = action_index(self._name, action, self.game.num_actions, outside=True)
+        if not 0 <= action_number < self.game.num_actions or not self._mask[action_number]:
             self._over = True
             self._mask[:] = 0
             return self._shown(self._observation), float(self.game.reward_range[0]), True, False, self._info()
-        self._advance(chosen)
+        self._advance(action_number)
         self._look()
         if not self._table.out.over[0]:
             return self._shown(self._observation), 0.0, False, False, self._info()

@@ -380,8 +380,8 @@ class PolicyBot(pyspiel.Bot):
         stream = Streams.at(self.seed, np.array([len(state.history())]), self.player)
         legal, name = _mask(game, actions), self._seated_policy.name
         with asking(name, game, view["board"], len(state.history())):
-            chosen = self._seated_policy.act(view, legal.copy(), stream)
-        return int(legal_actions(name, chosen, legal, view["board"])[0])
+            answer = self._seated_policy.act(view, legal.copy(), stream)
+        return int(legal_actions(name, answer, legal, view["board"])[0])
 
 
 def _mask(game: Game, actions: list[int]) -> I8:

@@ -434,8 +434,8 @@ class Bmcs:
         The order does not change what the filter leaves: a deal stays if it passes every call, each with a random
         number of its own.
         """
-        own = history["turn"][:-1] == view["seat"][0]
-        turns = np.flatnonzero((self.options.calls != "ignore") & (self.options.own_calls | ~own))
+        own_turn = history["turn"][:-1] == view["seat"][0]
+        turns = np.flatnonzero((self.options.calls != "ignore") & (self.options.own_calls | ~own_turn))
         me = int(view["seat"][0])
         return sorted(turns.tolist(), key=lambda t: float(self._chances(history, t, hands, me).mean()))
 

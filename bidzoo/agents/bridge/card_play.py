@@ -37,8 +37,8 @@ class WithCards:
         out = np.empty(len(views), np.int64)
         calls = np.flatnonzero(views["phase"] == AUCTION)
         if len(calls):
-            own = np.ascontiguousarray(legal[calls, :NUM_CALLS])
-            out[calls] = part_of(self.bidder, views[calls], own, rng[calls])
+            legal_calls = np.ascontiguousarray(legal[calls, :NUM_CALLS])
+            out[calls] = part_of(self.bidder, views[calls], legal_calls, rng[calls])
         for b in map(int, np.flatnonzero(views["phase"] != AUCTION)):
             out[b] = self._card(views[b : b + 1], legal[b], rng[b : b + 1])
         return out
@@ -62,8 +62,8 @@ class WithCards:
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """The bidder's explanation in the auction; in the play the mean tricks of each card."""
         if int(views["phase"][0]) == AUCTION:
-            own = np.ascontiguousarray(legal[:, :NUM_CALLS])
-            return explained(self.bidder, views, own, rng)
+            legal_calls = np.ascontiguousarray(legal[:, :NUM_CALLS])
+            return explained(self.bidder, views, legal_calls, rng)
         values = {}
         if legal.sum() > 1:
             tricks = self.tricks(views, rng[:])

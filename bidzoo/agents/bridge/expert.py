@@ -41,12 +41,12 @@ HELD_OUT_SELF_TAUGHT = "jps-rpi"  # neither on this file of the repository's exp
 
 def imitation_note(names: Iterable[str]) -> str:
     """A line that names those of ``names`` that imitate a program; empty if there is none."""
-    found = [name for name in dict.fromkeys(names) if name in IMITATIONS]
-    if not found:
+    met = [name for name in dict.fromkeys(names) if name in IMITATIONS]
+    if not met:
         return ""
-    if len(found) == 1:
-        return f"{found[0]} is a network that imitates a bridge program: an easier opponent than the program itself"
-    return f"{' and '.join(found)} are networks that imitate a bridge program: easier opponents than the program itself"
+    if len(met) == 1:
+        return f"{met[0]} is a network that imitates a bridge program: an easier opponent than the program itself"
+    return f"{' and '.join(met)} are networks that imitate a bridge program: easier opponents than the program itself"
 
 
 def refuse_held_out(*agents: str | None) -> None:
@@ -162,8 +162,8 @@ def overbid(x: I8, points: int) -> None:
     """Raise the counts of points in observations ``x`` ``[B, 1375]`` of sides that have not bid, in place."""
     silent = x[:, SIDE] == 1
     for group in _WEIGHED:
-        part = x[:, group[0] : group[-1] + 1]
-        count = np.minimum(part.argmax(1) + points, len(group) - 1)
-        raised = np.zeros_like(part)
+        columns = x[:, group[0] : group[-1] + 1]
+        count = np.minimum(columns.argmax(1) + points, len(group) - 1)
+        raised = np.zeros_like(columns)
         raised[np.arange(len(x)), count] = 1
-        part[silent] = raised[silent]
+        columns[silent] = raised[silent]

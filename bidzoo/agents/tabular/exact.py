@@ -209,9 +209,9 @@ def split_set(lines: list[I64], whole: int) -> list[int]:
         if rest is None:
             parts.append(whole)
             break
-        part = _largest(line, rest, whole, int(best[whole]))
-        parts.append(part)
-        whole ^= part
+        subset = _largest(line, rest, whole, int(best[whole]))
+        parts.append(subset)
+        whole ^= subset
     return parts
 
 

@@ -230,13 +230,13 @@ def search_row(
             continue
         edge, mover_type = chain.edge[link], chain.type[link]
         mover = tree.player[chain.node[link]]
-        own = chain.reach[link, mover, mover_type]
-        if own == chain.reach[link + 1, mover, mover_type] and tree.player[edge] == 1 - mover:
+        likely = chain.reach[link, mover, mover_type]
+        if likely == chain.reach[link + 1, mover, mover_type] and tree.player[edge] == 1 - mover:
             if chain.idle[link]:
                 continue
             chain.idle[link] = True
         chain.gain[link + 1] = chain.gain[link] + density_row(tree, density, mean, chain, link, edge, mover_type)
-        chain.reach[link + 1, mover, mover_type] = own
+        chain.reach[link + 1, mover, mover_type] = likely
         if better_row(chain.gain[link + 1], best, ties):
             best = chain.gain[link + 1]
             keep_row(chain, link, edge, mover_type, edges, types)

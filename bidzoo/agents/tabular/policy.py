@@ -123,15 +123,15 @@ class TablePolicy(AtTable):
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """Chances of the actions, and the belief about the partner's type given that both play this strategy."""
-        node, player, own = int(locate(self.compiled, views)[0]), int(views["player"][0]), int(views["type"][0])
+        node, player, own_type = int(locate(self.compiled, views)[0]), int(views["player"][0]), int(views["type"][0])
         chances = chances_of(self.probabilities(views, legal), legal)
-        posterior = partner_types(self.compiled, self.strategy, node, player, own)
+        posterior = partner_types(self.compiled, self.strategy, node, player, own_type)
         if len(posterior) == 1:
             return Explanation(chances=chances)
         word = self.game.type_word
         rows = tuple((f"{word} {x}", float(chance)) for x, chance in enumerate(posterior))
         bars = (Bars(f"Partner's {word}, from what was said", rows),)
-        return Explanation(chances=chances, bars=bars, facts=((f"my {word}", str(own)),))
+        return Explanation(chances=chances, bars=bars, facts=((f"my {word}", str(own_type)),))
 
     def _information_sets(self, views: States) -> tuple[I64, States]:
         """Node and type ``[B]`` of each row."""

@@ -282,9 +282,9 @@ class BoardReplay:
         auction.call_row(self.state, call)
 
     def _expected_call(self) -> str:
-        words = [call_text(int(call)) for call in np.flatnonzero(self._legal_calls)]
-        doubles = [word for word in words if word in ("X", "XX")]
-        bids = [f"a bid from {word}" for word in words[1 + len(doubles) :][:1]]
+        legal_texts = [call_text(int(call)) for call in np.flatnonzero(self._legal_calls)]
+        doubles = [word for word in legal_texts if word in ("X", "XX")]
+        bids = [f"a bid from {word}" for word in legal_texts[1 + len(doubles) :][:1]]
         return ", ".join([call_text(PASS), *doubles, *bids])
 
     def check_contract(self, contract: str | None, declarer: int | None) -> None:

@@ -82,14 +82,16 @@ def dd_tricks(hands: I64) -> I8:
     dds = solver()
     out = np.empty((len(hands), 20), np.int8)
     for start in range(0, len(hands), DEALS_A_CALL):
-        part = hands[start : start + DEALS_A_CALL]
+        some_hands = hands[start : start + DEALS_A_CALL]
         deals, results = dds.ddTableDeals(), dds.ddTablesRes()
-        deals.noOfTables = len(part)
-        np.frombuffer(deals.ddTableDeal, np.uint32).reshape(-1, 4, 4)[: len(part)] = holdings(part)
+        deals.noOfTables = len(some_hands)
+        np.frombuffer(deals.ddTableDeal, np.uint32).reshape(-1, 4, 4)[: len(some_hands)] = holdings(some_hands)
         with dds_lock:
             dds.CalcAllTables(deals, -1, [0] * 5, results, dds.allParResults())  # -1: no par, 0: leave no strain out
-        tricks = np.frombuffer(results.results, np.int32).reshape(-1, 5, 4)[: len(part)]  # strain S H D C NT, declarer
-        out[start : start + len(part)] = tricks[:, STRAIN].transpose(0, 2, 1).reshape(-1, 20)
+        tricks = np.frombuffer(results.results, np.int32).reshape(-1, 5, 4)[
+            : len(some_hands)
+        ]  # strain S H D C NT, declarer
+        out[start : start + len(some_hands)] = tricks[:, STRAIN].transpose(0, 2, 1).reshape(-1, 20)
     return out
 
 

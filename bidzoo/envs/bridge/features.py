@@ -205,8 +205,8 @@ def _auction_text(passed: Vector, bids: Vector, names: Sequence[str]) -> str:
     calls = _read_calls(passed, bids)
     if calls == _PASSED_OUT:
         return "auction: all four passed"
-    words = ", ".join(f"{names[who]} {text}" for who, text in calls) or "nobody has called"
-    return f"auction: {words}{' (passes after the last of these are not shown)' if bids.any() else ''}"
+    calls_text = ", ".join(f"{names[who]} {text}" for who, text in calls) or "nobody has called"
+    return f"auction: {calls_text}{' (passes after the last of these are not shown)' if bids.any() else ''}"
 
 
 def _auction(parts: dict[str, Vector], bids: Vector) -> list[str]:

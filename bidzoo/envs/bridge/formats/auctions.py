@@ -284,11 +284,11 @@ def read_text(path: Path) -> Auctions:
 
 
 def _numbers(line: str, where: str) -> I64:
-    words = line.split()
-    for place, word in enumerate(words, 1):
+    columns = line.split()
+    for place, word in enumerate(columns, 1):
         if not (word.isascii() and word.isdigit() and len(word) < 5 and int(word) < NUM_CARDS + NUM_CALLS):
             raise ValueError(f"{where}, number {place}: {shown(word)}, expected 0 ... {NUM_CARDS + NUM_CALLS - 1}")
-    return np.array(words, np.int64)
+    return np.array(columns, np.int64)
 
 
 def _board(numbers: I64, where: str) -> tuple[list[int], I64]:

@@ -100,13 +100,13 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
     Raises:
         ValueError: the first fault, if ``strict``; it names file, line, key and what was expected.
     """
-    found = Faults(source, strict, faults)
+    collected = Faults(source, strict, faults)
     boards, group, dealt = list[Board](), list[_Entry](), False  # the group has its deal
     names = ["", "", "", ""]  # they hold until given again: a match names its players once
     results, first = list[str](), 0  # of a team match, and its first board
-    for entry in [*_entries(text, found), _Entry("md", "", 0)]:
+    for entry in [*_entries(text, collected), _Entry("md", "", 0)]:
         if entry.key in ("qx", "pn", "md") and dealt:
-            hand = _Hand(names, results, first, found)
+            hand = _Hand(names, results, first, collected)
             board = hand.board(group)
             boards += [] if board is None else [board]
             names, group, dealt, first = hand.names, [], False, first or hand.number or 0
@@ -119,11 +119,11 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
     for entry in group[:-1]:
         if entry.key in ("mb", "an", "pc", "mc"):
             reason = f"{entry.key}: {entry.value[:40]!r} without a deal, expected md first"
-            found.add(entry.line, reason, "the entries")
+            collected.add(entry.line, reason, "the entries")
             break
-    if not boards and not found.kept:
-        name_no_boards(text, found, "", "entries key|value| with a deal, md|...|")
-    found.warn(boards)
+    if not boards and not collected.kept:
+        name_no_boards(text, collected, "", "entries key|value| with a deal, md|...|")
+    collected.warn(boards)
     return boards
 
 

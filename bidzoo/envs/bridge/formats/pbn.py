@@ -636,19 +636,19 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
     Raises:
         ValueError: the first fault, if ``strict``; it names file, line, tag and what was expected.
     """
-    found = Faults(source, strict, faults)
-    boards, inheritance = list[Board](), _Inheritance(found)
-    for tags in games(text, found):
+    collected = Faults(source, strict, faults)
+    boards, inheritance = list[Board](), _Inheritance(collected)
+    for tags in games(text, collected):
         for part in [tags] if strict else _parted(tags):
-            found.board = next((tag.value for tag in part if tag.name == "Board"), "")
+            collected.board = next((tag.value for tag in part if tag.name == "Board"), "")
             game = inheritance.game(part)
             if game is not None:
-                _name_near_misses(part, game, found)
-            board = None if game is None else PbnGame(game, _notes(part, found), found).board()
+                _name_near_misses(part, game, collected)
+            board = None if game is None else PbnGame(game, _notes(part, collected), collected).board()
             boards += [] if board is None else [board]
-    if not boards and not found.kept:
-        name_no_boards(text, found, "%;", 'tags such as [Board "1"] and [Deal "N:..."]')
-    found.warn(boards)
+    if not boards and not collected.kept:
+        name_no_boards(text, collected, "%;", 'tags such as [Board "1"] and [Deal "N:..."]')
+    collected.warn(boards)
     return boards
 
 
