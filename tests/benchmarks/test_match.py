@@ -21,6 +21,7 @@ from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
 from bidzoo.cli.match import _bridge_agent, _common
 from bidzoo.core import storage
+from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.python_game import PythonGame
 
 SHORT = {"win_goal": 120, "max_rounds": 3, "variant": "cutthroat"}
@@ -411,3 +412,16 @@ def test_partnerships_are_exchanged_wherever_they_sit(partners, expected):
     assert match.seatings(game) == (expected, tuple(1 - agent for agent in expected))
     played = match.pairings(game, lambda observation, mask: 1, lambda observation, mask: 0, np.arange(5))
     assert [row["mean reward"].mean for row in match.summary(game, ("ones", "zeros"), played).rows] == [2.0, -2.0]
+
+
+@pytest.mark.parametrize(
+    ("contract", "result", "words"),
+    [
+        ("4S", 10, "4♠ by South, 10 tricks (made)"),
+        ("1C", 9, "1♣ by South, 9 tricks (made +2)"),
+        ("7NX", 11, "7NTX by South, 11 tricks (down 2)"),
+    ],
+)
+def test_a_result_is_counted_from_the_contract(contract, result, words):
+    board = Board(contract=contract, declarer=2, result=result)
+    assert words in replay._ending(board, solve=False)

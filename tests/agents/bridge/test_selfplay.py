@@ -157,6 +157,13 @@ def test_a_board_has_one_of_several_opponents():
         assert (mixed[~mine] != alone[~mine]).any()
 
 
+def test_a_deal_meets_one_opponent_on_both_of_its_boards():
+    """An even board and the next one are one deal at two tables; opponents take turns from deal to deal."""
+    numbers = selfplay.opponent_numbers(np.arange(24), size=12, share=1 / 3, opponents=3)
+    assert numbers.tolist() == 2 * [0, 0, 0, 0, 3, 3, 1, 1, 2, 2, 3, 3]
+    assert selfplay.opponent_numbers(np.arange(6), 6, 1.0, 0).tolist() == [0] * 6
+
+
 def test_calls_before_the_auctions_part_cancel():
     """Each has its like at the other table, with the opposite result; the last one alike is followed by two others."""
     n = 60
