@@ -23,31 +23,35 @@ class Call:
 
     def run(self, *arguments: Any) -> Any:
         """``function(*first, *arguments)``."""
+        kernel = getattr(self._function, "kernel", self._function)
+        was_compiled = isinstance(kernel, Kernel) and kernel.form is COMPILED
         result = self._function(*self._first, *arguments)
-        if (direct := self._direct(arguments)) is not None:
+        if (direct := self._direct(kernel, arguments, was_compiled)) is not None:
             vars(self)["run"] = direct  # in place of this method, as of a cached property
         return result
 
-    def _direct(self, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
+    def _direct(self, kernel: Any, arguments: tuple[Any, ...], was_compiled: bool) -> Callable[..., Any] | None:
         """What does the same without a look at types; None if ``function`` has just run as plain Python.
 
-        Where a function is no kernel, that is the function. A kernel that has been compiled for one list of types has
-        run for just these; of several, those of ``arguments`` are looked for.
+        Where a function is no kernel, that is the function. A kernel that ``was_compiled`` before it ran, and has one
+        form, has run in just this one. Otherwise, as where another thread has had it compiled meanwhile, the form for
+        ``arguments`` is looked for.
         """
         if any(isinstance(each, np.generic) for each in arguments):  # the next may have another width
             return None
-        kernel = getattr(self._function, "kernel", self._function)
         if not isinstance(kernel, Kernel):
             return partial(self._function, *self._first)
         if kernel.form is not COMPILED or plain.thread.wanted:
             return None
         rows: tuple[int, ...] = () if kernel is self._function else (0, len(self._first[0]))  # a batched one has them
         forms = kernel.compiled.overloads
-        if len(forms) > 1:
-            types = tuple(map(kernel.compiled.typeof_pyval, (*rows, *self._first, *arguments)))
-            entry = forms[types].entry_point
+        if was_compiled and len(forms) == 1:
+            (form,) = forms.values()
         else:
-            (entry,) = (form.entry_point for form in forms.values())
+            form = forms.get(tuple(map(kernel.compiled.typeof_pyval, (*rows, *self._first, *arguments))))
+        if form is None:
+            return None
+        entry = form.entry_point
         if rows and rows[1] >= 2 * kernel.share:
             return partial(_spread, entry, rows[1], kernel.share, self._first)
         return partial(entry, *rows, *self._first)

@@ -141,6 +141,21 @@ def test_a_call_takes_the_form_of_its_own_types() -> None:
     assert len(double_row.compiled.overloads) == 2 and forms[0] is forms[2] is not forms[1]
 
 
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_call_that_ran_as_python_takes_no_form_of_others() -> None:
+    """Another thread may have the kernel compiled for other arguments while it runs here."""
+
+    @row
+    def triple_row(x: I64) -> int:
+        x[0] *= 3
+        return int(x[0])
+
+    with when_compiled():
+        triple_row(np.ones(1, np.int8))
+    call = Call(triple_row, np.ones(1, np.int64))
+    assert call._direct(triple_row, (), was_compiled=False) is None
+
+
 @batched
 def _square(start: int, stop: int, x: I64, out: I64) -> None:
     for b in range(start, stop):
