@@ -143,6 +143,24 @@ def random_row(state: State, seats: int, seed: int, rules: Any, mask: I8) -> boo
     return played
 
 
+@of_game(row)
+def begin_at_row(state: State, board: int, seed: int, rules: Any, source: Any, out: Buffers, b: int) -> None:
+    """``begin_row`` at table ``b``, which has no reward yet."""
+    begin_row(state, board, seed, rules, source)
+    out.reward[b, :] = 0
+    out.over[b] = False
+
+
+@of_game(row)
+def end_at_row(
+    state: State, acted: bool, seed: int, stride: int, rules: Any, source: Any, out: Buffers, b: int
+) -> None:
+    """``end_row`` at table ``b``; a finished one is dealt ``board + stride`` if that is positive."""
+    out.over[b] = end_row(state, acted, rules, out.reward[b])
+    if out.over[b] and stride > 0:
+        begin_row(state, state.board + stride, seed, rules, source)
+
+
 # ---- all tables; arguments that stay come first --------------------------------------
 
 
@@ -153,9 +171,7 @@ def begin(
     """``begin_row`` where ``rows`` ``[B]`` is set."""
     for b in range(start, stop):
         if rows[b]:
-            begin_row(states[b], boards[b], seed, rules, source)
-            out.reward[b, :] = 0
-            out.over[b] = False
+            begin_at_row(states[b], boards[b], seed, rules, source, out, b)
             show_row(states[b], rules, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
@@ -174,9 +190,7 @@ def step(
     """``take_row`` at every table, and what follows; a finished one is dealt ``board + stride`` if that is positive."""
     for b in range(start, stop):
         acted = take_row(states[b], actions[b], rules)
-        out.over[b] = end_row(states[b], acted, rules, out.reward[b])
-        if out.over[b] and stride > 0:
-            begin_row(states[b], states[b].board + stride, seed, rules, source)
+        end_at_row(states[b], acted, seed, stride, rules, source, out, b)
         if acted:
             show_row(states[b], rules, out.player[b : b + 1], out.observation[b], out.mask[b])
 
@@ -206,9 +220,7 @@ def begin_packed(
     entries = bits.entries[start // SHARE]
     for b in range(start, stop):
         if rows[b]:
-            begin_row(states[b], boards[b], seed, rules, source)
-            out.reward[b, :] = 0
-            out.over[b] = False
+            begin_at_row(states[b], boards[b], seed, rules, source, out, b)
             show_packed_row(states[b], rules, out, b, bits, entries)
 
 
@@ -229,9 +241,7 @@ def step_packed(
     entries = bits.entries[start // SHARE]
     for b in range(start, stop):
         acted = take_row(states[b], actions[b], rules)
-        out.over[b] = end_row(states[b], acted, rules, out.reward[b])
-        if out.over[b] and stride > 0:
-            begin_row(states[b], states[b].board + stride, seed, rules, source)
+        end_at_row(states[b], acted, seed, stride, rules, source, out, b)
         if acted:
             show_packed_row(states[b], rules, out, b, bits, entries)
 

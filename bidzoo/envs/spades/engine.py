@@ -11,7 +11,7 @@ import numpy as np
 from bidzoo.core.bits import cards_row, spread_row
 from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
 from bidzoo.core.streams import key_row
-from bidzoo.envs.engine import bind, end_row, of_game, show_row, take_row
+from bidzoo.envs.engine import bind, end_at_row, of_game, show_row, take_row
 from bidzoo.envs.game import Buffers
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.deals import deal_row
@@ -123,9 +123,7 @@ def follow(
     """What follows at every table, as in ``step``; ``acted`` may be ``out.over``."""
     for b in range(start, stop):
         show = acted[b]
-        out.over[b] = end_row(states[b], show, rules, out.reward[b])
-        if out.over[b] and stride > 0:
-            _begin_row(states[b], states[b].board + stride, seed, rules, blank)
+        end_at_row(states[b], show, seed, stride, rules, blank, out, b)
         if show:
             show_row(states[b], rules, out.player[b : b + 1], out.observation[b], out.mask[b])
 
