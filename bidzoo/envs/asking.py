@@ -79,11 +79,6 @@ class AtTable:
 
     answers_by: ClassVar[frozenset[str]] = frozenset({"act"})  # the methods of which ``at_table`` is a faster form
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "at_table" not in vars(cls) and cls.answers_by & vars(cls).keys():
-            cls.at_table = AtTable.at_table  # type: ignore[method-assign]
-
     def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
         """What returns the action for ``views`` ``[1]`` whenever it is run; None: ``act`` is asked.
 
@@ -98,10 +93,12 @@ class AtTable:
 
 
 def answer_of(policy: Any, views: States, legal: I8, keys: U64) -> Answer | None:
-    """``at_table`` of any agent: None if it has no such form, or an ``act`` of its own."""
-    if isinstance(policy, AtTable) and not policy.answers_by & vars(policy).keys():
-        return policy.at_table(views, legal, keys)
-    return None
+    """``at_table`` of any agent: None if it has no such form, or one that is older than its ``act``."""
+    if not isinstance(policy, AtTable) or policy.answers_by & vars(policy).keys():
+        return None
+    names = {"at_table", *policy.answers_by}
+    latest = next(each for each in type(policy).__mro__ if names & vars(each).keys())  # AtTable has one of them
+    return policy.at_table(views, legal, keys) if "at_table" in vars(latest) else None
 
 
 class Seat:
