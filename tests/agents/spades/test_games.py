@@ -163,7 +163,7 @@ def test_the_benchmark_saves_what_it_finds(tmp_path: Path, monkeypatch: pytest.M
     assert bench.NIL_FACTS[-1] in facts["BIS+WRP"] and bench.NIL_FACTS[-1] not in facts["learned"]
     assert [figure.title.split(":")[0] for figure in saved["figures"]] == [f"Figure {k}" for k in range(2, 8)]
     with pytest.raises(ValueError, match="unknown rows 'some'"):
-        bench.main(rows="rules,some")  # type: ignore[arg-type]
+        bench.main(rows="rules,some")
 
 
 def test_a_stopped_benchmark_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
