@@ -18,12 +18,14 @@ import typer
 
 from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.network import Architecture
-from bidzoo.agents.bridge.selfplay import BOTH, Actor
+from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Record
 from bidzoo.benchmarks.results import Measured, Report, ResultTable
 from bidzoo.cli import options as cli
+from bidzoo.core.bits import count_row, nth_row
 from bidzoo.core.cards import NUM_CALLS
-from bidzoo.core.kernels import F32, F64, I8, I64, batched
+from bidzoo.core.kernels import F32, F64, I64, U8, batched
 from bidzoo.core.threads import get_threads
+from bidzoo.envs.bridge import game as bridge
 from bidzoo.envs.bridge.game import Bridge
 
 NETWORKS = ("none", "sl", "4x1024", "4x2048")
@@ -33,31 +35,26 @@ _SIZE = re.compile(r"(\d+)x(\d+)")
 
 
 @batched
-def _pick(start: int, stop: int, legal: I8, numbers: F64, call: I64, log_chances: F32) -> None:
+def _pick(start: int, stop: int, numbers: F64, legal: U8, call: I64, log_chance: F32) -> None:
     for b in range(start, stop):
-        count = 0
-        for a in range(NUM_CALLS):
-            log_chances[b, a] = 0.0 if legal[b, a] else -1e9
-            count += legal[b, a]
-        left = int(count * numbers[b] * numbers[b])  # the lower calls more often: auctions as long as real ones
-        for a in range(NUM_CALLS):
-            if legal[b, a]:
-                if left == 0:
-                    call[b] = a
-                left -= 1
+        calls = 0
+        for k in range(legal.shape[1]):
+            calls |= int(legal[b, k]) << (8 * k)
+        # the lower calls more often: auctions as long as real ones
+        call[b] = nth_row(calls, int(count_row(calls) * numbers[b] * numbers[b]))
+        log_chance[b] = 0
 
 
-def pick(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
-    """The ``Actor`` without a network: a call drawn from ``numbers``."""
-    call, log_chances = np.empty(len(legal), np.int64), np.empty(legal.shape, np.float32)
-    _pick(legal, numbers, call, log_chances)
-    return call, log_chances
+def pick(decisions: Decisions, numbers: F64) -> None:
+    """Choose as an ``Actor`` without a network: by ``numbers`` alone."""
+    _pick(numbers, decisions.legal, decisions.call, decisions.log_chance)
 
 
 def player(name: str, device: str, seed: int) -> tuple[Bridge, Actor]:
     """The game and the actor of ``none``, a packaged network, or ``DEPTHxWIDTH`` with random weights."""
     if name == "none":
-        return Bridge(False), pick
+        game = Bridge(False)
+        return game, Actor(game.encoder, pick)
     if size := _SIZE.fullmatch(name):
         depth, width = map(int, size.groups())
         architecture = Architecture("openspiel480", NUM_CALLS, width=width, depth=depth)
@@ -84,19 +81,20 @@ class Timing:
         return 1e6 * seconds / self.decisions
 
 
-def measured(game: Bridge, boards: int, seed: int, actor: Actor, stream: int) -> Timing:
-    """The timing of ``boards`` with ``actor`` in all seats."""
+def measured(game: Bridge, boards: int, seed: int, actor: Actor, stream: int, record: Record) -> Timing:
+    """The timing of ``boards`` with ``actor`` in all seats, recorded in the memory of ``record``."""
 
-    def act(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
-        return actor(observation, legal, numbers)
+    def act(decisions: Decisions, numbers: F64) -> None:
+        actor.choose(decisions, numbers)
 
+    player = Actor(actor.encoder, act)
     numbers, sides = np.arange(boards), np.full(boards, BOTH)
     profile, began, processor = Profile(), time.perf_counter(), time.process_time()
     profile.enable(builtins=False)
-    _, decisions = selfplay.play(game, numbers, seed, act, act, sides, stream)
+    _, decisions = selfplay.play(game, numbers, seed, player, player, sides, stream, record)
     profile.disable()
     seconds, processor = time.perf_counter() - began, time.process_time() - processor
-    files = {selfplay.__file__, __file__}
+    files = {selfplay.__file__, bridge.__file__, __file__}
     stages = {
         entry.code.co_name: entry.totaltime
         for entry in profile.getstats()
@@ -138,9 +136,10 @@ def tables(networks: Sequence[str], boards: Sequence[int], options: Options, rep
     with torch_threads(options.threads):
         for done, name in enumerate(networks):
             game, actor = player(name, options.device, options.seed)
-            measured(game, 512, options.seed, actor, 0)  # compiles
+            record = Record(game, all_chances=False)
+            measured(game, 512, options.seed, actor, 0, record)  # compiles
             for count in boards:
-                runs = [measured(game, count, options.seed, actor, 1 + k) for k in range(options.rounds)]
+                runs = [measured(game, count, options.seed, actor, 1 + k, record) for k in range(options.rounds)]
                 run = min(runs, key=lambda run: run.seconds / run.decisions)
                 stages = [run.each(run.stages[stage]) for stage in STAGES]
                 speed.add(name, count, run.decisions, run.decisions / run.seconds, run.each(run.processor))

@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -171,11 +171,10 @@ def use_learners(game: "Game") -> None:
     from bidzoo.envs.bridge.formats.auctions import Positions
     from bidzoo.envs.bridge.game import Bridge
 
-    def lowest(observation: Any, legal: Any, numbers: Any) -> Any:
-        return legal.argmax(1), np.zeros(legal.shape, np.float32)
-
     if game.id == "bridge_bidding_v0":
-        selfplay.play(cast(Bridge, game), np.arange(2), 0, lowest, lowest, np.full(2, selfplay.BOTH), 0)
+        bridge = cast(Bridge, game)
+        lowest = selfplay.Actor(bridge.encoder, lambda decisions, numbers: decisions.call.fill(0))
+        selfplay.play(bridge, np.arange(2), 0, lowest, lowest, np.full(2, selfplay.BOTH), 0)
         positions = Positions(record(agents.make("sayc"), 2), np.arange(2))
         positions.at(np.arange(len(positions)))
     elif game.id == "spades_v0":

@@ -61,6 +61,19 @@ if not TYPE_CHECKING:  # plain NumPy reports the wrap-around
     pack_row.py_func = np.errstate(over="ignore")(pack_row.py_func)
 
 
+@row
+def unpack_row(packed: U8, out: I8) -> None:
+    """What ``pack_row`` packed: eight entries of ``out`` ``[8 * N]`` from each byte of ``packed`` ``[N]``."""
+    for n in range(len(packed)):
+        for k in range(8):
+            out[8 * n + k] = (packed[n] >> k) & 1
+
+
+def unpack(packed: U8, size: int) -> I8:
+    """The first ``size`` entries ``[B, size]`` of rows ``[B, N]`` that ``pack_row`` packed."""
+    return np.unpackbits(packed, axis=1, count=size, bitorder="little").view(np.int8)
+
+
 _WORD = 63  # entries that are looked at together, as the bits of one integer
 
 

@@ -17,12 +17,12 @@ import numpy as np
 from bidzoo.agents.bridge import belief, distributed, network, selfplay, sl, trainer
 from bidzoo.agents.bridge.baseline19 import OBSERVATION, OWN, Networks, Widths, estimates
 from bidzoo.agents.bridge.expert import refuse_held_out
-from bidzoo.agents.bridge.network import Network, log_softmax
+from bidzoo.agents.bridge.network import Network, log_softmax, unpacked
 from bidzoo.agents.bridge.selfplay import EAST_WEST, NORTH_SOUTH, Pairs, actor
 from bidzoo.agents.bridge.trainer import Batch, Fit, Metrics, descend, means
 from bidzoo.benchmarks.training import Choose, Files, Names, Stage, match, names, positions, training_set
 from bidzoo.core.arrays import Arrays, digest
-from bidzoo.core.cards import HAND_SIZE, held
+from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, held
 from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
@@ -210,7 +210,7 @@ class Trainer(trainer.Trainer):
         boards = iteration * options.boards + np.arange(options.boards, dtype=np.int64)
         fraction = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
         network.load_arrays(self.past, self.snapshots[int(fraction * len(self.snapshots))])
-        learner, opponent = actor(self.model, self.device), actor(self.past, self.device)
+        learner, opponent = (actor(model, self.game.encoder, self.device) for model in (self.model, self.past))
         (first, first_decisions), (second, second_decisions) = (
             selfplay.play(
                 *(self.game, boards, options.seed, learner, opponent),
@@ -223,10 +223,11 @@ class Trainer(trainer.Trainer):
 
     def learn(self, batch: Batch, falling: float) -> Metrics:
         """One step of either network, at learning rates times ``falling``; torch scalars."""
-        estimate = network.forward(self.model.enn, batch.observation)
-        chances = log_softmax(network.forward(self.model, batch.observation, estimate), batch.legal)
+        observation = unpacked(batch.observation, self.game.encoder.layout.size)
+        estimate = network.forward(self.model.enn, observation)
+        chances = log_softmax(network.forward(self.model, observation, estimate), unpacked(batch.legal, NUM_CALLS))
         gain = (batch.outcome * chances.gather(1, batch.call[:, None])[:, 0]).mean()
-        estimation = estimation_loss(estimate, batch.observation, batch.partner)
+        estimation = estimation_loss(estimate, observation, batch.partner)
         descend(self.adams["pnn_adam"], -gain, self.options.learning_rate * falling)
         descend(self.adams["enn_adam"], estimation, self.options.enn_learning_rate * falling)
         entropy = -(chances.exp() * chances).sum(1).mean()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo import agents
-from bidzoo.agents.bridge import distributed, selfplay, trainer
+from bidzoo.agents.bridge import distributed, trainer
 from bidzoo.agents.bridge.network import Shapes
 from bidzoo.agents.bridge.partners import CALLS, INPUTS, calls_above, observe_row
 from bidzoo.agents.policy import Policy
@@ -38,14 +38,14 @@ class PartnerBoards(NamedTuple):
 
 def check(game: Bridge) -> None:
     """ValueError unless ``game`` is one without competition that pays the cost."""
-    first = selfplay.deal(game, np.arange(4), 0)["turn"]
+    first = game.deal(np.arange(4), 0)["turn"]
     if game.reward != "cost" or (first % 2 == 1).any():
         raise ValueError(f"two partners learn in Bridge(False, competition=False, reward='cost'), not in {game}")
 
 
 def deal(game: Bridge, numbers: I64, seed: int) -> PartnerBoards:
     """Boards ``numbers`` ``[B]`` of a game without competition."""
-    states, n = selfplay.deal(game, numbers, seed), len(numbers)
+    states, n = game.deal(numbers, seed), len(numbers)
     boards = PartnerBoards(np.empty((n, 2), np.int64), np.empty(n, np.int8), np.empty((n, 2, CALLS), np.int8))
     _deal(states, *boards)
     return boards

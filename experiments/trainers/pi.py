@@ -15,10 +15,11 @@ from bidzoo.agents.bridge.belief import Belief
 from bidzoo.agents.bridge.bmcs import Bmcs, SearchResult
 from bidzoo.agents.bridge.bmcs import Options as SearchOptions
 from bidzoo.agents.bridge.evaluator import Evaluator
-from bidzoo.agents.bridge.network import Network, NetworkPolicy
+from bidzoo.agents.bridge.network import Network, NetworkPolicy, unpacked
 from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor_of, log_chances
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.core.arrays import digest
+from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
@@ -156,7 +157,8 @@ class Trainer(trainer.Trainer):
 
     def _divergence(self, batch: Batch) -> Any:
         """Mean KL(target, policy), nats."""
-        chances = log_chances(self.policy, batch.observation, batch.legal)
+        observation = unpacked(batch.observation, self.architecture.inputs)
+        chances = log_chances(self.policy, observation, unpacked(batch.legal, NUM_CALLS))
         log_target = batch.target.clamp(min=1e-12).log()
         return (batch.target * (log_target - chances)).sum(1).mean()
 

@@ -10,6 +10,7 @@ pytest.importorskip("torch")
 import bridge_selfplay
 from bridge_selfplay import NETWORKS, STAGES, Options, measured, pick, player, tables
 
+from bidzoo.agents.bridge import selfplay
 from bidzoo.agents.bridge.network import Architecture, module
 from bidzoo.benchmarks.results import silent
 from bidzoo.envs.bridge.game import Bridge
@@ -18,10 +19,11 @@ from bidzoo.envs.bridge.game import Bridge
 def test_picked_calls_are_legal_and_follow_the_numbers():
     legal = (np.random.default_rng(0).random((500, 38)) < 0.4).astype(np.int8)
     legal[:, 7] = 1
+    decisions = selfplay.empty(Bridge(False), 500)
+    decisions.legal[:] = np.packbits(legal, axis=1, bitorder="little")
     for number, wanted in ((0.0, 0), (1 - 1e-9, -1)):
-        call, log_chances = pick(legal, legal, np.full(500, number))
-        assert [np.flatnonzero(row)[wanted] for row in legal] == call.tolist()
-        np.testing.assert_array_equal(log_chances, np.where(legal > 0, 0, np.float32(-1e9)))
+        pick(decisions, np.full(500, number))
+        assert [np.flatnonzero(row)[wanted] for row in legal] == decisions.call.tolist()
 
 
 def test_a_network_by_size_or_by_name(monkeypatch):
@@ -48,12 +50,13 @@ def test_every_stage_is_timed():
     """A player that sleeps takes at least the time it sleeps, and all stages together no more than there was."""
     waited = []
 
-    def slow(observation, legal, numbers):
+    def slow(decisions, numbers):
         waited.append(0.02)
         time.sleep(0.02)
-        return pick(observation, legal, numbers)
+        pick(decisions, numbers)
 
-    run = measured(Bridge(False), 60, 3, slow, 1)
+    game = Bridge(False)
+    run = measured(game, 60, 3, selfplay.Actor(game.encoder, slow), 1, selfplay.Record(game))
     assert run.stages.keys() == STAGES.keys() and min(run.stages.values()) > 0
     assert sum(waited) <= run.stages["act"] <= run.seconds
     assert sum(run.stages.values()) <= run.seconds

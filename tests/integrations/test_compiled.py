@@ -205,7 +205,7 @@ def learners(env_id: str) -> None:
 
     if env_id == "bridge_bidding_v0":
         game = bidzoo.make_game(env_id, observation="bidder1375")
-        actor = selfplay.actor(network.module_of(network.packaged_network("rpi")))
+        actor = selfplay.actor(network.module_of(network.packaged_network("rpi")), game.encoder)
         selfplay.play(game, np.arange(300), 1, actor, agents.make("sayc"), np.arange(300) % 3, 1)
     elif env_id == "spades_v0":
         sides = agents.make("learned"), agents.make("bis")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
-from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, log_softmax
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, log_softmax, unpacked
 from bidzoo.agents.bridge.replay import ReplayBuffer
 from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor_of, duplicate_pairs
 from bidzoo.agents.bridge.trainer import Metrics, descend, means
@@ -160,8 +160,8 @@ class Trainer(ActorCritic):
     def learn(self, step: int) -> Metrics:
         options = self.options
         sample = self.replay.sample(options.minibatch, options.seed + 1, step)
-        out = network.forward(self.model, self.tensor(sample.observation))
-        chances = log_softmax(out, self.tensor(sample.legal))
+        out = network.forward(self.model, unpacked(self.tensor(sample.observation), self.architecture.inputs))
+        chances = log_softmax(out, unpacked(self.tensor(sample.legal), NUM_CALLS))
         chance = chances.gather(1, self.tensor(sample.call)[:, None])[:, 0]
         ratio = (chance - self.tensor(sample.log_probability)).exp().clamp(max=options.clip)
         advantage = self.tensor(sample.outcome) - out[:, NUM_CALLS]

@@ -33,13 +33,13 @@ from bidzoo import agents
 from bidzoo.agents.bridge.belief import Belief, SampledDeals
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.agents.bridge.network import Network
-from bidzoo.agents.bridge.selfplay import bid_out, make
+from bidzoo.agents.bridge.selfplay import bid_out, legal_calls, make
 from bidzoo.agents.explanation import Explanation, chances_of
-from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
+from bidzoo.core.cards import NUM_CARDS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, in_shares_of, row
 from bidzoo.core.options import Checked, Count, Share, Weight, Whole, check_options, checked, takes
 from bidzoo.core.streams import Streams
-from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
+from bidzoo.envs.bridge.auction import call_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts
 from bidzoo.envs.bridge.render import suited
 from bidzoo.envs.bridge.score import imps_row, north_south_row
@@ -94,19 +94,6 @@ def distinct(views: States) -> tuple[I64, I64]:
         return np.arange(len(views)), np.arange(len(views))
     _, first, again = np.unique(views.view(np.dtype((np.void, VIEW.itemsize))), return_index=True, return_inverse=True)
     return first, again
-
-
-@batched
-def _legal(start: int, stop: int, states: States, out: I8) -> None:
-    for b in range(start, stop):
-        legal_row(states[b], out[b])
-
-
-def legal_calls(states: States) -> I8:
-    """Legal calls ``[B, 38]``."""
-    out = np.empty((len(states), NUM_CALLS), np.int8)
-    _legal(states, out)
-    return out
 
 
 # ---- the value of the contracts reached --------------------------------------------------

@@ -15,6 +15,7 @@ from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import Decisions
 from bidzoo.agents.bridge.trainer import descend
+from bidzoo.core.bits import unpack
 from bidzoo.core.cards import NUM_BIDS
 from bidzoo.core.kernels import F32, I8, I64, State, States, batched, in_shares_of, row
 from bidzoo.envs.bridge.observation import encode_value
@@ -40,7 +41,7 @@ class Critic:
         """Observations ``[n, inputs]``: bits, then scores in half IMPs over ``reference`` ``[n]`` (N/S points)."""
         name = self.architecture.observation
         if name not in network.TEACHERS:
-            return decisions.observation
+            return unpack(decisions.observation, self.architecture.inputs)
         out = np.empty((len(decisions.call), self.architecture.inputs), np.int8)
         cards = np.empty((len(out), CARDS), np.int8)
         states = decisions.states

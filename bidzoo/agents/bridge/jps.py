@@ -15,7 +15,7 @@ import numpy as np
 
 from bidzoo.agents.bridge import a2c, selfplay
 from bidzoo.agents.bridge.network import NetworkPolicy
-from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Pairs, Recorder, candidates, join, paired
+from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Pairs, Record, candidates, join, paired
 from bidzoo.core.kernels import F64, I64, States
 from bidzoo.core.options import Count, Share
 from bidzoo.core.streams import Streams
@@ -164,17 +164,17 @@ class Trainer(a2c.Trainer):
         """Search a decision of each of ``boards`` (rows) and play on from it; decisions and points of all games."""
         start = decisions.select(_random_decisions(decisions, boards, key))
         result = Search(self.game, player, self.options, reference)(start, key)
-        parts = [start._replace(call=result.call)]
+        parts = [start.called(result.call)]
         states = _with_calls(start.states, result.call)
         for calls in (result.reply[:, 0], result.answer[:, 0]):
             open_rows = np.flatnonzero((calls >= 0) & (states["phase"] == AUCTION))
             if len(open_rows):
                 step = selfplay.decide(self.game, states, open_rows, player, key)
-                parts.append(step._replace(call=calls[open_rows], board=start.board[open_rows]))
+                parts.append(step.called(calls[open_rows])._replace(board=start.board[open_rows]))
                 states = _with_calls(states, np.where(states["phase"] == AUCTION, calls, -1))
-        recorder = Recorder(self.game, len(states))
-        selfplay.play_out(self.game, states, player, player, np.full(len(states), BOTH), key, recorder)
-        rest = recorder.decisions(states)
+        record = Record(self.game)
+        selfplay.play_out(self.game, states, player, player, np.full(len(states), BOTH), key, record)
+        rest = record.decisions(states)
         parts.append(rest._replace(board=start.board[rest.board]))
         turn = np.full(len(points), np.iinfo(np.int64).max)
         turn[start.board] = start.length

@@ -362,6 +362,14 @@ def log_softmax(logits: Any, legal: Any) -> Any:
     return logits[:, :NUM_CALLS].masked_fill(legal == 0, -1e9).log_softmax(1)
 
 
+def unpacked(packed: Any, size: int) -> Any:
+    """The first ``size`` entries ``[n, size]`` of bits ``[n, N]``, uint8, in torch: ``bits.unpack`` where they are."""
+    import torch
+
+    shifts = torch.arange(8, dtype=torch.uint8, device=packed.device)
+    return (packed[:, :, None] >> shifts & 1).flatten(1)[:, :size]
+
+
 # ---- weight files ------------------------------------------------------------------------
 
 PACKAGED = Path(__file__).parents[2] / "data" / "bridge"

@@ -13,11 +13,22 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
-from bidzoo.agents.bridge.network import Network, NetworkPolicy
-from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, OpponentPool, actor_of, log_chances
+from bidzoo.agents.bridge.network import Network, NetworkPolicy, unpacked
+from bidzoo.agents.bridge.selfplay import (
+    BOTH,
+    Actor,
+    Decisions,
+    Opponent,
+    OpponentPool,
+    Record,
+    actor_like,
+    actor_of,
+    log_chances,
+)
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import Arrays, digest, within
+from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
@@ -84,7 +95,8 @@ class Trainer(trainer.Trainer):
         if options.self_play + options.pool > 1:
             raise ValueError(f"self_play {options.self_play} and pool {options.pool} are more than all boards")
         super().__init__(options, options.iterations, device)
-        self.opponents = tuple(opponents)
+        self.opponents = tuple(actor_like(policy, device) for policy in opponents)
+        self._names, self._record = ["past", *(policy.name for policy in opponents)], Record(game)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         self.inputs["reference"] = reference.digest if reference else "start"
         start, reference = start.of_calls("start"), reference and reference.of_calls("reference")
@@ -123,7 +135,9 @@ class Trainer(trainer.Trainer):
         if self.past_opponent is self.past:
             network.load_arrays(self.past, self.snapshots[number])
         learner, opponent = self._actor(self.policy, False), self._other_side(False)
-        states, decisions = selfplay.play(self.game, boards, options.seed, learner, opponent, sides, iteration)
+        states, decisions = selfplay.play(
+            self.game, boards, options.seed, learner, opponent, sides, iteration, self._record
+        )
         reference = self._datum(boards)
         self.games += 2 * options.boards
         reward = _reward(states["points"][:, 0].astype(np.int64), reference)
@@ -132,8 +146,7 @@ class Trainer(trainer.Trainer):
         if (iteration + 1) % options.snapshot_every == 0:
             self.snapshots.append(network.arrays(self.policy))
         gain, numbers = np.where(sides == 0, reward, -reward), self._opponent_numbers(boards)
-        names = ["past", *(policy.name for policy in self.opponents)]
-        gains = {name: gain[(numbers == number) & (sides != BOTH)] for number, name in enumerate(names)}
+        gains = {name: gain[(numbers == number) & (sides != BOTH)] for number, name in enumerate(self._names)}
         against = {f"against_{name}": float(values.mean()) for name, values in gains.items() if len(values)}
         return {"decisions": float(len(decisions.call)), **against, **metrics, **result}
 
@@ -151,7 +164,7 @@ class Trainer(trainer.Trainer):
 
     def _datum(self, boards: I64) -> I64:
         """Points of N/S with the supervised policy in all four seats: ``[B]``."""
-        states, anchor = selfplay.deal(self.game, boards, self.options.seed), self._actor(self.anchor, True)
+        states, anchor = self.game.deal(boards, self.options.seed), self._actor(self.anchor, True)
         selfplay.play_out(self.game, states, anchor, anchor, np.full(len(boards), BOTH), 0)
         return np.asarray(states["points"][:, 0], np.int64)
 
@@ -175,8 +188,8 @@ class Trainer(trainer.Trainer):
         advantage = gain - (weight * gain).sum(1, keepdims=True)
         advantage = np.where(tried, advantage / (advantage[tried].std() + 1e-6), 0)
         batch = self.batch(
-            observation=observation,
-            legal=legal,
+            observation=observation,  # packed
+            legal=legal,  # packed
             call=np.maximum(call, 0),  # [n, K]
             before=log_chance,  # [n, K]  log-probability when played
             weight=weight,  # [n, K]  share in the surrogate; 0: no call
@@ -201,7 +214,8 @@ class Trainer(trainer.Trainer):
         import torch
 
         options = self.options
-        chances = log_chances(self.learner, batch.observation, batch.legal)
+        observation, legal = unpacked(batch.observation, self.architecture.inputs), unpacked(batch.legal, NUM_CALLS)
+        chances = log_chances(self.learner, observation, legal)
         entropy = -(chances.exp() * chances).sum(1).mean()
         ratio = (chances.gather(1, batch.call) - batch.before).exp()
         clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
@@ -210,7 +224,7 @@ class Trainer(trainer.Trainer):
         metrics = {"surrogate": gain, "entropy": entropy, "clipped": (ratio != clipped).float().mean()}
         if options.anchor > 0:
             with torch.no_grad():
-                anchor_chances = log_chances(self.anchor, batch.observation, batch.legal)
+                anchor_chances = log_chances(self.anchor, observation, legal)
             divergence = (chances.exp() * (chances - anchor_chances)).sum(1).mean()
             loss = loss + options.anchor * divergence
             metrics["from_anchor"] = divergence

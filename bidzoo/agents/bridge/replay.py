@@ -14,7 +14,7 @@ from bidzoo.agents.bridge.selfplay import Pairs
 from bidzoo.core.arrays import Arrays
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import F32, F64, I8, I64, row
+from bidzoo.core.kernels import F32, F64, I8, I64, U8, row
 from bidzoo.core.streams import Streams
 
 # ---- sums ---------------------------------------------------------------------------------
@@ -87,9 +87,9 @@ class Sample(NamedTuple):
     """``n`` transitions sampled from a buffer."""
 
     rows: I64  # [n]  places in the buffer
-    observation: I8  # [n, F]
+    observation: U8  # [n, ceil(F / 8)]  packed, as in ``Decisions``
     hidden: I8  # [n, H]  what the critic sees instead
-    legal: I8  # [n, 38]
+    legal: U8  # [n, 5]
     call: I64  # [n]
     log_probability: F32  # [n]  of the call when it was made
     outcome: F32  # [n]  of the side that made it
@@ -97,7 +97,7 @@ class Sample(NamedTuple):
 
 
 class ReplayBuffer:
-    """The last ``capacity`` transitions; a player's bits are kept eight to a byte, for checkpoints."""
+    """The last ``capacity`` transitions; a player's bits are packed, as in ``Decisions``."""
 
     def __init__(self, capacity: int, observation: int, hidden: int, exponent: float = 0.0) -> None:
         """Args:
@@ -106,9 +106,10 @@ class ReplayBuffer:
         hidden: length of a vector of small integers.
         exponent: samples are drawn in proportion to priorities to this power; 0: uniformly.
         """
-        self.capacity, self._bits = capacity, {"observation": observation, "legal": NUM_CALLS}
+        self.capacity = capacity
         self._fields: dict[str, NDArray[Any]] = {
-            **{name: np.zeros((capacity, -(-size // 8)), np.uint8) for name, size in self._bits.items()},
+            "observation": np.zeros((capacity, -(-observation // 8)), np.uint8),
+            "legal": np.zeros((capacity, -(-NUM_CALLS // 8)), np.uint8),
             "hidden": np.zeros((capacity, hidden), np.int8),
             "call": np.zeros(capacity, np.int8),
             "log_probability": np.zeros(capacity, np.float32),
@@ -138,7 +139,7 @@ class ReplayBuffer:
         """Append transitions ``[n, ...]``, over the oldest ones."""
         rows = np.arange(self.added, self.added + len(columns["call"])) % self.capacity
         for name, column in columns.items():
-            self._fields[name][rows] = np.packbits(column > 0, axis=1) if name in self._bits else column
+            self._fields[name][rows] = column
         self.added += len(rows)
         self._prefer(rows)
 
@@ -158,8 +159,6 @@ class ReplayBuffer:
             correction = (chance * size) ** -importance
             weight = (correction / correction.max()).astype(np.float32)
         columns = {name: self._fields[name][rows] for name in Sample._fields if name in self._fields}
-        for name, count in self._bits.items():
-            columns[name] = np.unpackbits(columns[name], axis=1, count=count).view(np.int8)
         columns["call"] = columns["call"].astype(np.int64)
         return Sample(rows=rows, weight=weight, **columns)
 

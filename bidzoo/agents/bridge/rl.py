@@ -14,9 +14,10 @@ import numpy as np
 from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.a2c import ActorCritic, PairOptions
 from bidzoo.agents.bridge.critic import UNIT, Critic, explained
-from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, unpacked
 from bidzoo.agents.bridge.selfplay import Pairs, log_chances
 from bidzoo.agents.bridge.trainer import Metrics, descend
+from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.options import Count, Share, Weight, Whole
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS
@@ -90,13 +91,14 @@ class Trainer(ActorCritic):
         """Algorithm 2: one minibatch for value and policy, then its new priorities."""
         options = self.options
         sample = self.replay.sample(options.minibatch, options.seed + 1, step, options.importance)
-        inputs = self.critic.tensor(sample.hidden if options.hidden else sample.observation)
+        observation = unpacked(self.tensor(sample.observation), self.architecture.inputs)
+        inputs = self.critic.tensor(sample.hidden) if options.hidden else observation.bfloat16()
         outcome, weight = self.tensor(sample.outcome), self.tensor(sample.weight)
         advantage = outcome - _SHARE * self.critic.learn(inputs, outcome / _SHARE, weight)
         self.replay.update(sample.rows, advantage.abs().cpu().numpy())
         if step < options.warm_up * options.sync:
             return {}
-        chances = log_chances(self.model, self.tensor(sample.observation), self.tensor(sample.legal))
+        chances = log_chances(self.model, observation, unpacked(self.tensor(sample.legal), NUM_CALLS))
         chance = chances.gather(1, self.tensor(sample.call)[:, None])[:, 0]
         ratio = (chance - self.tensor(sample.log_probability)).exp().detach()
         entropy = -(chances.exp() * chances).sum(1)

@@ -12,11 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
-from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward
-from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, OpponentPool, actor_of
+from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward, unpacked
+from bidzoo.agents.bridge.selfplay import (
+    BOTH,
+    Actor,
+    Decisions,
+    Opponent,
+    OpponentPool,
+    Record,
+    actor_like,
+    actor_of,
+)
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import digest
+from bidzoo.core.bits import unpack
+from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
@@ -77,7 +88,8 @@ class Trainer(trainer.Trainer):
         if options.unit == 0 or options.start_unit == 0:
             raise ValueError(f"unit {options.unit} and start_unit {options.start_unit}: expected more than 0")
         super().__init__(options, options.iterations, device)
-        self.opponents = tuple(opponents)
+        self.opponents = tuple(actor_like(policy, device) for policy in opponents)
+        self._record = Record(game)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         values = start.of_calls("start").at_temperature(1 / options.start_unit)
         self.game, self.architecture = game, values.architecture
@@ -118,7 +130,7 @@ class Trainer(trainer.Trainer):
     def _play(self, boards: I64, sides: I64, policy: Actor, iteration: int) -> Decisions:
         """Decisions of ``policy`` on ``boards`` ``[B]``, where it plays ``sides`` ``[B]``."""
         other = self._other_side(policy)
-        return selfplay.play(self.game, boards, self.options.seed, policy, other, sides, iteration)[1]
+        return selfplay.play(self.game, boards, self.options.seed, policy, other, sides, iteration, self._record)[1]
 
     def _explore(self, decisions: Decisions, call: I64, sides: I64, policy: Actor) -> I64:
         """N/S points ``[n, K]`` when each ``call`` ``[n, K]`` (-1: none) is made and ``policy`` plays on."""
@@ -145,7 +157,8 @@ class Trainer(trainer.Trainer):
         n = np.arange(len(call))
         values = decisions.log_chances * np.float32(self.options.unit)
         target = np.maximum(values - values[n, call[:, 0]][:, None], np.float32(-_FAR))
-        weight, tried = decisions.legal * np.float32(self.options.anchor), np.zeros_like(decisions.legal)
+        legal = unpack(decisions.legal, NUM_CALLS)
+        weight, tried = legal * np.float32(self.options.anchor), np.zeros_like(legal)
         if gain is not None:
             row, place = np.nonzero(call >= 0)
             index = row, call[row, place]
@@ -155,7 +168,7 @@ class Trainer(trainer.Trainer):
             decisions.length, boards, decisions.observation, call[:, 0], target, tried, weight
         )
         return self.batch(
-            observation=observation,
+            observation=observation,  # packed
             likeliest=likeliest,
             target=target,  # [n, 38]  IMPs
             tried=tried,  # [n, 38]  1: what it gained, 0: its value to the policy that played
@@ -178,7 +191,7 @@ class Trainer(trainer.Trainer):
         import torch
 
         both = Batch({name: torch.cat([column, kept.columns[name]]) for name, column in gains.columns.items()})
-        values = forward(self.replica, both.observation)
+        values = forward(self.replica, unpacked(both.observation, self.architecture.inputs))
         difference = values - values.gather(1, both.likeliest[:, None])
         difference = torch.where(both.tried > 0, difference, difference.clamp(min=-_FAR))
         loss = both.weight * ((difference - both.target) / _NOISE) ** 2

@@ -18,26 +18,42 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.agents.bridge.network import Architecture, forward, half_precision, log_softmax, network_of
+from bidzoo.agents.bridge.network import (
+    Architecture,
+    Network,
+    NetworkPolicy,
+    forward,
+    half_precision,
+    log_softmax,
+    module_of,
+    network_of,
+    unpacked,
+)
 from bidzoo.agents.policy import Policy
+from bidzoo.core.bits import pack_row, unpack, unpack_row
 from bidzoo.core.cards import NUM_CALLS
-from bidzoo.core.kernels import F32, F64, I8, I64, Bool, States, allocate, batched
+from bidzoo.core.kernels import F32, F64, I8, I64, U8, Bool, States, allocate, batched
 from bidzoo.core.streams import Streams, next_row, stream_row, unit_row
 from bidzoo.envs.asking import asking
 from bidzoo.envs.bridge import engine
-from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
+from bidzoo.envs.bridge.auction import call_row, legal_row, legal_set_row, open_auction_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.observation import encode_row
 from bidzoo.envs.bridge.score import MAX_IMPS, imps
 from bidzoo.envs.bridge.state import AUCTION
-from bidzoo.envs.game import legal_actions
+from bidzoo.envs.game import Encoder, legal_actions
 
 NORTH_SOUTH, EAST_WEST, BOTH, ONE = 0, 1, 2, 3  # whose decisions are learned from; ONE + k: of seat k alone
 
 _NEVER = np.float32(-1e9)  # log-probability of an illegal call
+_CALL_BYTES = -(-NUM_CALLS // 8)
 
-# observations [n, F], legal calls [n, 38], numbers in [0, 1) [n] -> calls [n], log-probabilities of all calls [n, 38]
-Actor = Callable[[I8, I8, F64], tuple[I64, F32]]
+
+class Actor(NamedTuple):
+    """A network that plays."""
+
+    encoder: Encoder  # what it sees
+    choose: Callable[[Decisions, F64], None]  # writes the calls of decisions [n] by numbers in [0, 1) [n]
 
 
 class OpponentPool(NamedTuple):
@@ -47,7 +63,7 @@ class OpponentPool(NamedTuple):
     sampled: Callable[[I64], I64]  # numbers of boards [n] -> places in players [n]
 
 
-Opponent = Actor | Policy | OpponentPool  # a network in torch, any agent, or a pool of them
+Opponent = Actor | Policy | OpponentPool  # a network, any agent, or a pool of them
 
 
 def opponent_numbers(boards: I64, size: int, share: float, opponents: int) -> I64:
@@ -67,17 +83,36 @@ def sample_calls(chances: Any, numbers: Any) -> Any:
     return (cumulative <= numbers[:, None] * cumulative[:, -1:]).sum(1)
 
 
-def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
-    """Calls sampled from the softmax over the legal calls of a torch network, or the likeliest ones."""
+Adjust = Callable[[I8], None]  # changes observations [n, F] in place, for a player that sees them with other eyes
+
+
+def actor(
+    model: Any, encoder: Encoder, device: str = "cpu", greedy: bool = False, adjust: Adjust | None = None
+) -> Actor:
+    """Calls sampled from the softmax over the legal calls of a torch network, or the likeliest ones.
+
+    Bits travel to the ``device`` as they are packed, unless somebody wants to ``adjust`` them.
+    """
     import torch
 
-    def act(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
-        with torch.no_grad():
-            chances = log_chances(model, torch.from_numpy(observation).to(device), torch.from_numpy(legal).to(device))
-            call = chances.argmax(1) if greedy else sample_calls(chances, torch.from_numpy(numbers).to(device))
-        return call.cpu().numpy(), chances.cpu().numpy()
+    size = encoder.layout.size
 
-    return act
+    def seen(packed: U8) -> Any:
+        if adjust is None:
+            return unpacked(torch.from_numpy(packed).to(device), size)
+        return torch.from_numpy(_adjusted(packed, size, adjust)).to(device)
+
+    def choose(decisions: Decisions, numbers: F64) -> None:
+        legal, keys = (torch.from_numpy(array).to(device) for array in (decisions.legal, numbers))
+        with torch.no_grad():
+            chances = log_chances(model, seen(decisions.observation), unpacked(legal, NUM_CALLS))
+            call = chances.argmax(1) if greedy else sample_calls(chances, keys)
+            decisions.call[:] = call.cpu().numpy()
+            decisions.log_chance[:] = chances.gather(1, call[:, None])[:, 0].cpu().numpy()
+            if decisions.log_chances.size:
+                decisions.log_chances[:] = chances.cpu().numpy()
+
+    return Actor(encoder, choose)
 
 
 def actor_of(model: Any, architecture: Architecture, device: str = "cpu", greedy: bool = False) -> Actor:
@@ -87,56 +122,98 @@ def actor_of(model: Any, architecture: Architecture, device: str = "cpu", greedy
     same on any processor and any number of threads. Its logits are those of torch up to rounding (``dense``).
     """
     if device != "cpu":
-        return actor(half_precision(model), device, greedy)
-    network = network_of(architecture, model)
+        return actor(half_precision(model), architecture.encoder, device, greedy)
+    return _compiled_actor(network_of(architecture, model), greedy)
 
-    def act(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
-        call, log_chances = np.empty(len(legal), np.int64), np.empty((len(legal), NUM_CALLS), np.float32)
-        _decide(network(observation), legal, numbers, greedy, call, log_chances)
-        return call, log_chances
 
-    return act
+_ASKED = "act", "probabilities", "logits"  # of a ``NetworkPolicy``: each asks the next, the last one its network
+
+
+def actor_like(policy: Policy, device: str = "cpu") -> Actor | Policy:
+    """What plays as ``policy`` does: an actor on ``device`` if it only asks a network, else itself."""
+    if not isinstance(policy, NetworkPolicy):
+        return policy
+    if any(getattr(type(policy), name) is not getattr(NetworkPolicy, name) for name in _ASKED):
+        return policy
+    player, greedy = policy.network.of_calls(policy.name), policy.temperature == 0
+    adjust = None if type(policy).adjust is NetworkPolicy.adjust else policy.adjust
+    if not greedy:
+        player = player.at_temperature(policy.temperature)
+    if device == "cpu":
+        return _compiled_actor(player, greedy, adjust)
+    return actor(half_precision(module_of(player, device)), player.architecture.encoder, device, greedy, adjust)
+
+
+def _compiled_actor(player: Network, greedy: bool, adjust: Adjust | None = None) -> Actor:
+    encoder = player.architecture.encoder
+
+    def choose(decisions: Decisions, numbers: F64) -> None:
+        logits = player(_adjusted(decisions.observation, encoder.layout.size, adjust))
+        _decide(logits, decisions.legal, numbers, greedy, decisions.call, decisions.log_chance, decisions.log_chances)
+
+    return Actor(encoder, choose)
+
+
+def _adjusted(packed: U8, size: int, adjust: Adjust | None) -> I8:
+    x = unpack(packed, size)
+    if adjust:
+        adjust(x)
+    return x
 
 
 @batched
 def _decide(
-    start: int, stop: int, logits: F32, legal: I8, numbers: F64, greedy: bool, call: I64, log_chances: F32
+    start: int,
+    stop: int,
+    logits: F32,
+    legal: U8,
+    numbers: F64,
+    greedy: bool,
+    call: I64,
+    log_chance: F32,
+    log_chances: F32,
 ) -> None:
-    """Log-probabilities of the calls, and one of the likeliest or drawn by ``numbers`` ``[n]``, as torch has them."""
+    """One of the likeliest calls or drawn by ``numbers`` ``[n]``, and log-probabilities, as torch has them."""
+    allowed = np.empty(8 * legal.shape[1], np.int8)
     for b in range(start, stop):
+        unpack_row(legal[b], allowed)
         best = -1
         for a in range(NUM_CALLS):
-            if legal[b, a] and (best < 0 or logits[b, a] > logits[b, best]):
+            if allowed[a] and (best < 0 or logits[b, a] > logits[b, best]):
                 best = a
         highest, total = float(logits[b, best]), 0.0
         for a in range(NUM_CALLS):
-            log_chances[b, a] = _NEVER
-            if legal[b, a]:
+            if allowed[a]:
                 total += math.exp(logits[b, a] - highest)
         left, log_total, call[b] = numbers[b] * total, highest + math.log(total), best
         for a in range(NUM_CALLS):
-            if legal[b, a]:
-                log_chances[b, a] = logits[b, a] - log_total
-                if not greedy and left >= 0:
-                    call[b] = a  # the last one takes what rounding leaves
-                    left -= math.exp(logits[b, a] - highest)
+            if allowed[a] and not greedy and left >= 0:
+                call[b] = a  # the last one takes what rounding leaves
+                left -= math.exp(logits[b, a] - highest)
+        log_chance[b] = logits[b, call[b]] - log_total
+        for a in range(log_chances.shape[1]):
+            log_chances[b, a] = logits[b, a] - log_total if allowed[a] else _NEVER
 
 
 # ---- decisions and their record ----------------------------------------------------------
 
-_A_BOARD = 16  # decisions that a recorder begins with room for: auctions of networks have 10 or 11 calls
+_A_BOARD = 16  # decisions that a record begins with room for: auctions of networks have 10 or 11 calls
 
 
 class Decisions(NamedTuple):
-    """``n`` decisions in the order they were made, of ``B`` boards."""
+    """``n`` decisions in the order they were made, of ``B`` boards.
+
+    Bits are packed: entry ``8 * k + i`` is bit ``i`` of byte ``k``; ``unpack`` and ``unpacked`` make entries of them.
+    """
 
     later: States  # [E]  states in which they were made, with the calls made since
     row: I64  # [n]  in ``later``
     length: I64  # [n]  calls before this one
-    observation: I8  # [n, F]  of the game's encoder
-    legal: I8  # [n, 38]
+    observation: U8  # [n, ceil(F / 8)]  of what the player sees
+    legal: U8  # [n, 5]
     call: I64  # [n]
-    log_chances: F32  # [n, 38]  of every call when this one was made; about -1e9 for illegal ones
+    log_chance: F32  # [n]  log-probability of the call when it was made
+    log_chances: F32  # [n, 38]  of every call; about -1e9 for illegal ones. [n, 0] where a record does without
     board: I64  # [n]  row of the board, 0 ... B - 1
     player: I64  # [n]
 
@@ -157,15 +234,14 @@ class Decisions(NamedTuple):
         """1 where N/S decide, -1 where E/W do: ``[n]``."""
         return np.where(self.side == 0, 1, -1)
 
-    @property
-    def log_chance(self) -> F32:
-        """Log-probability of the call that was made: ``[n]``."""
-        log_chance: F32 = np.take_along_axis(self.log_chances, self.call[:, None], 1)[:, 0]
-        return log_chance
-
     def select(self, index: NDArray[Any] | slice) -> Decisions:
         """The decisions at ``index``: copies for numbers or a mask, the same memory for a slice."""
-        return self._replace(**{name: field[index] for name, field in self._asdict().items() if name != "later"})
+        return Decisions._make((self.later, *(field[index] for field in self[1:])))
+
+    def called(self, call: I64) -> Decisions:
+        """The decisions with other calls ``[n]``, and the log-probabilities of these."""
+        log_chance: F32 = np.take_along_axis(self.log_chances, call[:, None], 1)[:, 0]
+        return self._replace(call=call, log_chance=log_chance)
 
     def outcome(self, reward: F32) -> F32:
         """What each decision's side won in the end, ``[n]``, of N/S rewards ``[B]``."""
@@ -183,16 +259,21 @@ def _rewind(start: int, stop: int, row: I64, later: States, length: I64, out: St
             call_row(state, int(calls[t]))
 
 
-def empty(game: Bridge, n: int) -> Decisions:
-    """Uninitialised memory for ``n`` decisions; pages that are not written take no room."""
+def empty(game: Bridge, n: int, encoder: Encoder | None = None, all_chances: bool = True) -> Decisions:
+    """Uninitialised memory for ``n`` decisions; pages that are not written take no room.
+
+    ``encoder``: of what is seen, if that is not the game's. ``all_chances``: whether every call's are kept.
+    """
+    size = (encoder or game.encoder).layout.size
     return Decisions(
         later=allocate(game.state, 0),
         row=np.empty(n, np.int64),
         length=np.empty(n, np.int64),
-        observation=np.empty((n, game.encoder.layout.size), np.int8),
-        legal=np.empty((n, NUM_CALLS), np.int8),
+        observation=np.empty((n, -(-size // 8)), np.uint8),
+        legal=np.empty((n, _CALL_BYTES), np.uint8),
         call=np.empty(n, np.int64),
-        log_chances=np.empty((n, NUM_CALLS), np.float32),
+        log_chance=np.empty(n, np.float32),
+        log_chances=np.empty((n, NUM_CALLS if all_chances else 0), np.float32),
         board=np.empty(n, np.int64),
         player=np.empty(n, np.int64),
     )
@@ -206,23 +287,39 @@ def join(parts: Sequence[Decisions]) -> Decisions:
     return joined._replace(later=joined.later.view(type(parts[0].later)))  # as ``allocate`` made them
 
 
-class Recorder:
-    """Records decisions turn by turn in one growing buffer: joining parts at the end would copy them all."""
+class Record:
+    """The decisions of a round in one growing memory, turn by turn; joining parts at the end would copy them all.
 
-    def __init__(self, game: Bridge, boards: int) -> None:
-        self._game, self._memory, self._written = game, empty(game, _A_BOARD * boards), 0
+    Where rounds follow each other, ``clear`` keeps the memory: new pages each time would take longer than the rules.
+    """
+
+    def __init__(self, game: Bridge, all_chances: bool = True) -> None:
+        """``all_chances``: whether ``log_chances`` are kept, of every call."""
+        self._game, self._all_chances, self._written = game, all_chances, 0
+        self._memory = empty(game, 0, all_chances=all_chances)
+
+    def clear(self, boards: int) -> None:
+        """Begin a round of ``boards``: what was recorded before is written over."""
+        self._written = 0
+        self._reserve(_A_BOARD * boards)
+
+    def _reserve(self, n: int) -> None:
+        """Have room for ``n`` decisions."""
+        if n > len(self._memory.call):
+            before, self._memory = self._memory, empty(self._game, n, all_chances=self._all_chances)
+            for name in Decisions._fields[1:]:
+                getattr(self._memory, name)[: self._written] = getattr(before, name)[: self._written]
 
     def rows(self, n: int) -> Decisions:
         """The next ``n`` decisions, to be written."""
-        start, self._written = self._written, self._written + n
-        if self._written > len(self._memory.call):
-            previous, self._memory = self._memory, empty(self._game, 2 * self._written)
-            for name, field in previous.select(slice(0, start))._asdict().items():
-                getattr(self._memory, name)[: len(field)] = field
-        return self._memory.select(slice(start, self._written))
+        start, stop = self._written, self._written + n
+        if stop > len(self._memory.call):
+            self._reserve(2 * stop)
+        self._written = stop
+        return self._memory.select(slice(start, stop))
 
     def decisions(self, later: States) -> Decisions:
-        """All decisions written, of boards whose states are now ``later`` ``[B]``."""
+        """All decisions written, of boards whose states are now ``later`` ``[B]``; their memory is the record's."""
         return self._memory.select(slice(0, self._written))._replace(later=later)
 
 
@@ -232,16 +329,26 @@ _RULES = engine.Rules(play=False, reward=engine.SCORE, divisor=1.0, code=0)  # a
 
 
 def play(
-    game: Bridge, boards: I64, seed: int, learner: Actor, opponent: Opponent, sides: I64, stream: int
+    game: Bridge,
+    boards: I64,
+    seed: int,
+    learner: Actor,
+    opponent: Opponent,
+    sides: I64,
+    stream: int,
+    record: Record | None = None,
 ) -> tuple[States, Decisions]:
     """Play ``boards`` ``[B]`` of ``seed`` to their end; final states ``[B]`` and the decisions of ``learner``.
 
     It plays ``sides`` ``[B]`` (NORTH_SOUTH, EAST_WEST, BOTH, ONE + seat), ``opponent`` the other seats; ``game`` pays
-    the score. The players' random numbers are those of ``stream``, ``seed`` and boards.
+    the score. The players' random numbers are those of ``stream``, ``seed`` and boards. A ``record`` keeps its memory
+    from round to round; the decisions of the round before are written over.
     """
-    states, recorder = deal(game, boards, seed), Recorder(game, len(boards))
-    play_out(game, states, learner, opponent, sides, seed ^ (stream << 32), recorder)
-    return states, recorder.decisions(states)
+    record = record or Record(game)
+    record.clear(len(boards))
+    states = game.deal(boards, seed)
+    play_out(game, states, learner, opponent, sides, seed ^ (stream << 32), record)
+    return states, record.decisions(states)
 
 
 def check(game: Bridge, algorithm: str, observation: str) -> None:
@@ -253,13 +360,6 @@ def check(game: Bridge, algorithm: str, observation: str) -> None:
         )
 
 
-def deal(game: Bridge, boards: I64, seed: int) -> States:
-    """States ``[B]`` before the first call."""
-    states = game.new(len(boards))
-    game.begin(states, np.ascontiguousarray(boards, np.int64), seed, game.buffers(len(boards)))
-    return states
-
-
 def play_out(
     game: Bridge,
     states: States,
@@ -267,27 +367,51 @@ def play_out(
     opponent: Opponent,
     sides: I64,
     key: int,
-    recorder: Recorder | None = None,
+    record: Record | None = None,
 ) -> None:
-    """Play ``states`` ``[B]`` on to the end, in place; the learner's decisions go into ``recorder``.
+    """Play ``states`` ``[B]`` on to the end, in place; the learner's decisions go into ``record``.
 
     The random numbers are those of ``key``, the number of the board and the turn.
     """
-    scratch = empty(game, len(states))
+    players: list[Actor | Policy] = [learner]
+    if isinstance(opponent, OpponentPool):
+        players += opponent.players
+        number = opponent.sampled(states["board"].astype(np.int64))
+    else:
+        players.append(opponent)
+        number = np.zeros(len(states), np.int64)
+    holder = np.where(_LEARNS[sides], 0, 1 + number[:, None]).astype(np.int8)  # [B, 4]  places in ``players``
+    alone = not holder.any()
+    memory = [_memory_of(game, player, len(states)) for player in players]
+
+    def ask(place: int, rows: I64) -> I64:
+        player = players[place]
+        if isinstance(player, Policy):
+            return _answers(game, states, rows, player, key)
+        out = record.rows(len(rows)) if record and place == 0 else memory[place].select(slice(0, len(rows)))
+        return _decisions(states, rows, player, key, out).call
 
     def choose(rows: I64, turn: I64) -> I64:
-        calls = np.empty(len(rows), np.int64)
-        mine: Bool = (sides[rows] == BOTH) | (sides[rows] == turn % 2) | (sides[rows] == ONE + turn)
-        for player, memory, index in (
-            (learner, recorder, np.flatnonzero(mine)),
-            (opponent, None, np.flatnonzero(~mine)),
-        ):
+        if alone:
+            return ask(0, rows)
+        asked, calls = holder[rows, turn], np.empty(len(rows), np.int64)
+        order, counts = np.argsort(asked, kind="stable"), np.bincount(asked, minlength=len(players))
+        for place, index in enumerate(np.split(order, counts.cumsum()[:-1])):
             if len(index):
-                out = memory.rows(len(index)) if memory else scratch.select(slice(0, len(index)))
-                calls[index] = _calls(game, states, rows[index], player, key, out)
+                calls[index] = ask(place, rows[index])
         return calls
 
     bid_out(states, choose)
+
+
+_LEARNS = np.array(  # [sides, seats]  whether the learner sits there
+    [[side == BOTH or side == seat % 2 or side == ONE + seat for seat in range(4)] for side in range(ONE + 4)]
+)
+
+
+def _memory_of(game: Bridge, player: Actor | Policy, n: int) -> Decisions:
+    """Memory for ``n`` decisions of ``player`` that nobody records."""
+    return empty(game, n if isinstance(player, Actor) else 0, getattr(player, "encoder", None), all_chances=False)
 
 
 def bid_out(states: States, choose: Callable[[I64, I64], I64]) -> None:
@@ -302,39 +426,45 @@ def bid_out(states: States, choose: Callable[[I64, I64], I64]) -> None:
         rows, turn = rows[turn >= 0], turn[turn >= 0]
 
 
-def _calls(game: Bridge, states: States, rows: I64, player: Opponent, key: int, out: Decisions) -> I64:
-    """Calls of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``; an actor's decisions go into ``out`` ``[n]``."""
-    if isinstance(player, OpponentPool):
-        numbers, calls = player.sampled(states["board"][rows].astype(np.int64)), np.empty(len(rows), np.int64)
-        for number in np.unique(numbers):
-            index = np.flatnonzero(numbers == number)
-            calls[index] = _calls(
-                game, states, rows[index], player.players[number], key, out.select(slice(0, len(index)))
-            )
-        return calls
-    if isinstance(player, Policy):
-        observe(game, states, rows, key, out)
-        current = states[rows]
-        streams = Streams.at(key, current["board"].astype(np.int64), out.length)
-        with asking(player.name, game, current["board"], out.length):
-            calls = player.act(game.view_of(current, out.player), out.legal.copy(), streams)
-        return legal_actions(player.name, calls, out.legal, current["board"])
-    return decide(game, states, rows, player, key, out).call
+@batched
+def _legal(start: int, stop: int, states: States, out: I8) -> None:
+    for b in range(start, stop):
+        legal_row(states[b], out[b])
 
 
-def decide(game: Bridge, states: States, rows: I64, player: Actor, key: int, out: Decisions | None = None) -> Decisions:
-    """Decisions of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``, written into ``out`` ``[n]`` if given."""
-    out = empty(game, len(rows)) if out is None else out
-    numbers = observe(game, states, rows, key, out)
-    out.call[:], out.log_chances[:] = player(out.observation, out.legal, numbers)
-    out.row[:] = out.board[:] = rows
-    return out._replace(later=states)
+def legal_calls(states: States) -> I8:
+    """Legal calls ``[B, 38]``."""
+    out = np.empty((len(states), NUM_CALLS), np.int8)
+    _legal(states, out)
+    return out
 
 
-def observe(game: Bridge, states: States, rows: I64, key: int, out: Decisions) -> F64:
+def _answers(game: Bridge, states: States, rows: I64, player: Policy, key: int) -> I64:
+    """Calls ``[n]`` of an agent at ``rows`` ``[n]`` of ``states`` ``[B]``."""
+    current = np.take(states, rows)
+    board, length, legal = current["board"].astype(np.int64), current["length"].astype(np.int64), legal_calls(current)
+    with asking(player.name, game, board, length):
+        views = game.view_of(current, current["turn"].astype(np.int64))
+        calls = player.act(views, legal.copy(), Streams.at(key, board, length))
+    return legal_actions(player.name, calls, legal, board)
+
+
+def decide(game: Bridge, states: States, rows: I64, player: Actor, key: int) -> Decisions:
+    """Decisions of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``."""
+    return _decisions(states, rows, player, key, empty(game, len(rows), player.encoder))._replace(later=states)
+
+
+def _decisions(states: States, rows: I64, player: Actor, key: int, out: Decisions) -> Decisions:
+    """``out`` ``[n]``, in which the decisions of ``player`` at ``rows`` ``[n]`` of ``states`` are written."""
+    player.choose(out, observe(states, rows, player.encoder, key, out))
+    return out
+
+
+def observe(states: States, rows: I64, encoder: Encoder, key: int, out: Decisions) -> F64:
     """Write what the players at ``rows`` ``[n]`` see into ``out``; the random numbers ``[n]`` of their calls."""
     numbers = np.empty(len(rows))
-    _observe(rows, states, game.encoder.code, key, out.observation, out.legal, out.player, out.length, numbers)
+    fields = out.observation, out.legal, out.player, out.length, out.row, out.board
+    _observe(rows, states, encoder.code, encoder.layout.size, key, *fields, numbers)
     return numbers
 
 
@@ -345,19 +475,26 @@ def _observe(
     rows: I64,
     states: States,
     code: int,
+    size: int,
     key: int,
-    observation: I8,
-    legal: I8,
+    observation: U8,
+    legal: U8,
     player: I64,
     length: I64,
+    row: I64,
+    board: I64,
     numbers: F64,
 ) -> None:
+    entries = np.zeros(8 * observation.shape[1], np.int8)
     for i in range(start, stop):
         state = states[rows[i]]
         seat = int(state.turn)
-        encode_row(state, state.hands[seat], state.held[seat], seat, code, observation[i])
-        legal_row(state, legal[i])
-        player[i], length[i] = seat, state.length
+        encode_row(state, state.hands[seat], state.held[seat], seat, code, entries[:size])
+        calls = legal_set_row(state)
+        pack_row(entries.view(np.uint64), observation[i])
+        for k in range(legal.shape[1]):
+            legal[i, k] = (calls >> (8 * k)) & 255
+        player[i], length[i], row[i], board[i] = seat, state.length, rows[i], rows[i]
         numbers[i] = unit_row(next_row(stream_row(key, state.board, state.length)))
 
 
@@ -440,8 +577,9 @@ class Pairs(NamedTuple):
 def duplicate_pairs(game: Bridge, boards: I64, seed: int, player: Actor, stream: int) -> Pairs:
     """Play every board twice, with other random numbers; arguments as for ``play``."""
     sides = np.full(len(boards), BOTH)
-    first, first_decisions = play(game, boards, seed, player, player, sides, 2 * stream)
-    second, second_decisions = play(game, boards, seed, player, player, sides, 2 * stream + 1)
+    (first, first_decisions), (second, second_decisions) = (
+        play(game, boards, seed, player, player, sides, 2 * stream + k, Record(game, all_chances=False)) for k in (0, 1)
+    )
     return paired(first_decisions, second_decisions, first["points"][:, 0], second["points"][:, 0])
 
 

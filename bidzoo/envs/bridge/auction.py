@@ -8,6 +8,8 @@ from bidzoo.core.cards import DOUBLE, FIRST_BID, NUM_CALLS, PASS, REDOUBLE
 from bidzoo.core.kernels import I8, State, row
 from bidzoo.envs.bridge.state import AUCTION, OVER
 
+_CALLS = (1 << NUM_CALLS) - 1
+
 
 @row
 def dealer_row(board: int) -> int:
@@ -49,16 +51,22 @@ def over_row(state: State) -> bool:
 
 
 @row
-def legal_row(state: State, out: I8) -> None:
-    """Legal calls of the seat to call into ``out`` ``[38]``, 0 or 1 (Laws 18, 19); none once over."""
+def legal_set_row(state: State) -> int:
+    """Legal calls of the seat to call, as a set (Laws 18, 19); none once over."""
     on, bid, stake = not over_row(state), int(state.bid), int(state.stake)
     ours = (turn_row(state) - int(state.bidder)) & 1 == 0
-    last = FIRST_BID + bid if on else NUM_CALLS
+    double = bid >= 0 and stake == 1 and not ours
+    redouble = bid >= 0 and stake == 2 and ours
+    higher = _CALLS & -(1 << (FIRST_BID + 1 + bid))
+    return int(on) * (higher | 1 << PASS | int(double) << DOUBLE | int(redouble) << REDOUBLE)
+
+
+@row
+def legal_row(state: State, out: I8) -> None:
+    """The same into ``out`` ``[38]``, 0 or 1."""
+    legal = legal_set_row(state)
     for call in range(min(NUM_CALLS, len(out))):  # all; see ``cards_row``
-        out[call] = call > last
-    out[PASS] = on
-    out[DOUBLE] = on and bid >= 0 and stake == 1 and not ours
-    out[REDOUBLE] = on and bid >= 0 and stake == 2 and ours
+        out[call] = (legal >> call) & 1
 
 
 @row

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, PASS
-from bidzoo.core.kernels import F32, I8, State, row
+from bidzoo.core.kernels import F32, I8, I64, State, States, batched, row
 from bidzoo.envs.bridge import auction, play
 from bidzoo.envs.bridge.deals import Source, deal_row, open_row
 from bidzoo.envs.bridge.observation import encode_row
@@ -62,6 +62,13 @@ def begin_row(state: State, board: int, seed: int, rules: Rules, source: Source)
     deal_row(state, board, seed, source)
     open_row(state, int(state.dealer), int(state.vulnerable))
     forced_row(state, rules)
+
+
+@batched
+def deal(start: int, stop: int, states: States, boards: I64, seed: int, rules: Rules, source: Source) -> None:
+    """``begin_row`` at every table."""
+    for b in range(start, stop):
+        begin_row(states[b], boards[b], seed, rules, source)
 
 
 @row

@@ -173,6 +173,12 @@ class Bridge(KernelGame):
     def state_encoder(self) -> Encoder:
         return state_encoder(self._rules.play, self.needs_dd_tricks, self.reward == "duplicate")
 
+    def deal(self, boards: I64, seed: int) -> States:
+        """States ``[B]`` of ``boards`` ``[B]`` before the first call: ``begin`` without anything to be shown."""
+        states = self.new(len(boards))
+        engine.deal(states, np.ascontiguousarray(boards, np.int64), seed, self._rules, self._source)
+        return states
+
     def deal_numbers(self, boards: I64, seed: int = 0) -> I64:
         if len(self.deals.hands) == 0:
             return super().deal_numbers(boards, seed)

@@ -183,7 +183,7 @@ def acts_by_torch(monkeypatch):
     """On the processor too, where our compiled network plays otherwise, which rounds in another order."""
 
     def torch_actor(model, architecture, device="cpu", greedy=False):
-        return selfplay.actor(selfplay.half_precision(model), device, greedy)
+        return selfplay.actor(selfplay.half_precision(model), architecture.encoder, device, greedy)
 
     for module in (a2c, jps, ppo, rl, rpi):
         if hasattr(module, "actor_of"):

@@ -18,6 +18,7 @@ from bidzoo.agents.bridge.trainer import Options as FitOptions
 from bidzoo.agents.bridge.trainer import Run, draw_curves, train
 from bidzoo.benchmarks.auctions import record
 from bidzoo.benchmarks.match import duplicate
+from bidzoo.core.bits import unpack
 from bidzoo.envs.bridge.formats.auctions import Positions
 from bidzoo.envs.bridge.game import Bridge
 
@@ -410,11 +411,12 @@ def test_where_tables_differ_is_what_is_learned_from(tmp_path):
     game = Bridge(False, observation="jps267")
     options = a2c.Options(boards=40, burn_in=100, capacity=8000, differing=True)
     trainer = a2c.Trainer(network.network_of(a2c.ACTOR_CRITIC, network.module(a2c.ACTOR_CRITIC, 3)), game, options)
-    pairs = trainer.play(np.arange(40), selfplay.actor(trainer.model), 0)
+    pairs = trainer.play(np.arange(40), selfplay.actor(trainer.model, game.encoder), 0)
 
     def gradient(pairs):
         decisions = pairs.decisions
-        observation, legal, call = map(torch.from_numpy, (decisions.observation, decisions.legal, decisions.call))
+        shown = unpack(decisions.observation, 267), unpack(decisions.legal, 38), decisions.call
+        observation, legal, call = map(torch.from_numpy, shown)
         chance = selfplay.log_chances(trainer.model, observation, legal).gather(1, call[:, None])[:, 0]
         total = (torch.from_numpy(pairs.outcome) * chance).sum()
         return torch.cat([part.flatten() for part in torch.autograd.grad(total, trainer.model.layers.parameters())])
@@ -520,13 +522,16 @@ def test_a_network_of_beliefs_is_no_start(beginner, algorithm):
 def test_self_play_does_not_depend_on_the_batch(beginner):
     torch_twin = network.module(POLICY)
     network.load_arrays(torch_twin, beginner.tensors)
-    actor, game, n = selfplay.actor(torch_twin), Bridge(False), 60
+    game, n = Bridge(False), 60
+    actor = selfplay.actor(torch_twin, game.encoder)
     boards, both = np.arange(n), np.full(n, selfplay.BOTH)
     tables, decisions = selfplay.play(game, boards, 5, actor, actor, both, 1)
     part, _ = selfplay.play(game, boards[20:30], 5, actor, actor, both[20:30], 1)
     assert (tables["calls"][20:30] == part["calls"]).all(1).mean() > 0.8  # bfloat16 sums may differ in the last bit
     assert len(decisions.call) == tables["length"].sum()
-    chosen = np.take_along_axis(decisions.legal, decisions.call[:, None], 1)
+    chosen = np.take_along_axis(unpack(decisions.legal, 38), decisions.call[:, None], 1)
     assert chosen.all()
-    one_side = selfplay.play(game, boards, 5, actor, selfplay.actor(torch_twin), np.zeros(n, np.int64), 1)[1]
+    one_side = selfplay.play(
+        game, boards, 5, actor, selfplay.actor(torch_twin, game.encoder), np.zeros(n, np.int64), 1
+    )[1]
     assert not one_side.side.any() and 0 < len(one_side.call) < len(decisions.call)

@@ -9,9 +9,9 @@ from bidzoo.agents.bridge.replay import ReplayBuffer, SumTree
 def filled(capacity=50, n=80, exponent=0.0):
     rng, replay = np.random.default_rng(0), ReplayBuffer(capacity, 20, 9, exponent)
     data = {
-        "observation": rng.integers(0, 2, (n, 20), np.int8),
+        "observation": rng.integers(0, 256, (n, 3), np.uint8),
         "hidden": rng.integers(0, 2, (n, 9), np.int8),
-        "legal": rng.integers(0, 2, (n, 38), np.int8),
+        "legal": rng.integers(0, 256, (n, 5), np.uint8),
         "call": rng.integers(0, 38, n),
         "log_probability": rng.normal(size=n).astype(np.float32),
         "outcome": np.arange(n, dtype=np.float32),

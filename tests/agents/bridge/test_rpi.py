@@ -14,6 +14,7 @@ from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.rpi import Options, Rpi, Trainer
 from bidzoo.agents.bridge.sayc import Pass, Sayc
 from bidzoo.cli.train import app
+from bidzoo.core.bits import unpack
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
 
@@ -83,11 +84,11 @@ def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
         np.testing.assert_array_equal(found.target[row, calls[1:]], gains[1:])
         assert sorted(np.flatnonzero(found.tried[row])) == sorted(calls)
         np.testing.assert_array_equal(
-            found.weight[row] > 0, (decisions.legal[decision] > 0) & (np.arange(38) != calls[0])
+            found.weight[row] > 0, (unpack(decisions.legal, 38)[decision] > 0) & (np.arange(38) != calls[0])
         )
     assert not single.tried.any() and (single.target <= 0).all() and (single.target >= -3).all()
     rows, calls = np.nonzero(single.weight)
-    logits = run.player()(single.observation)
+    logits = run.player()(unpack(single.observation, run.architecture.inputs))
     here, best = logits[rows, calls], logits[rows, single.likeliest[rows]]
     apart = np.abs(single.target[rows, calls] - np.maximum(0.5 * (here - best), -3))
     largest = np.abs(logits).max(1)[rows]
@@ -120,7 +121,9 @@ def test_it_learns_gains_and_keeps_the_rest(monkeypatch):
         kept = single.target.numpy()
         rows, calls = np.nonzero((kept > -3) & (kept < 0))
         assert len(rows) > 50
-        values = network.network_of(run.architecture, run.learner)(single.observation.numpy())
+        values = network.network_of(run.architecture, run.learner)(
+            unpack(single.observation.numpy(), run.architecture.inputs)
+        )
         moved = values[rows, calls] - values[rows, single.likeliest.numpy()[rows]] - kept[rows, calls]
         moved_by[anchor] = float(np.square(moved).mean())
     assert moved_by[20.0] < 0.5 * moved_by[0.0]

@@ -5,8 +5,9 @@ import pytest
 
 from bidzoo import agents
 from bidzoo.agents.bridge import network, selfplay
-from bidzoo.agents.bridge.network import Architecture
-from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, OpponentPool, Recorder, join
+from bidzoo.agents.bridge.network import Architecture, NetworkPolicy
+from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, Actor, OpponentPool, Record, join
+from bidzoo.core.bits import unpack
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
@@ -15,7 +16,7 @@ GAME = Bridge(False, deals="validation")
 FIELDS = ("states", "observation", "legal", "call", "log_chances", "board", "player")
 
 
-def player(observation, legal, numbers):
+def played(observation, legal, numbers):
     """Calls by the numbers, often low ones; log-chances that tell decisions apart."""
     legal_ones = np.cumsum(legal, 1)
     wanted = (numbers**3 * legal_ones[:, -1]).astype(np.int64) + 1
@@ -25,13 +26,33 @@ def player(observation, legal, numbers):
     return call, np.where(legal == 1, -seen[:, None], -1e9).astype(np.float32)
 
 
-def other(observation, legal, numbers):
-    return player(observation, legal, 1 - numbers)
+def acting(answer, encoder=GAME.encoder):
+    """An actor that gives ``answer``, of observations and legal calls entry by entry."""
+
+    def choose(decisions, numbers):
+        given = shown_in(decisions, "observation", encoder.layout.size), shown_in(decisions, "legal", 38)
+        decisions.call[:], chances = answer(*given, numbers)
+        decisions.log_chance[:] = chances[np.arange(len(chances)), decisions.call]
+        if decisions.log_chances.size:
+            decisions.log_chances[:] = chances
+
+    return Actor(encoder, choose)
+
+
+def shown_in(decisions, name, size):
+    return unpack(getattr(decisions, name), size)
+
+
+player, other = acting(played), acting(lambda observation, legal, numbers: played(observation, legal, 1 - numbers))
+SIZES = {"observation": GAME.encoder.layout.size, "legal": 38}
 
 
 def assert_same(decisions, expected):
     for name, wanted in expected.items():
-        np.testing.assert_array_equal(getattr(decisions, name), wanted, err_msg=name)
+        found = getattr(decisions, name)
+        if name in SIZES and wanted.shape != found.shape:
+            found = unpack(found, SIZES[name])
+        np.testing.assert_array_equal(found, wanted, err_msg=name)
 
 
 def by_the_engine(boards, seed, key):
@@ -43,7 +64,7 @@ def by_the_engine(boards, seed, key):
         while tables["phase"][0] == AUCTION:
             turn = int(tables["length"][0])
             number = Streams.at(key, np.array([board]), turn).random(1)[:, 0]
-            call, chances = player(out.observation, out.mask, number)
+            call, chances = played(out.observation, out.mask, number)
             fields = (tables, out.observation, out.mask, call, chances, np.array([b]), out.player)
             found.append((turn, [field.copy() for field in fields]))
             GAME.step(tables, call, 0, out, 0)
@@ -97,9 +118,9 @@ def test_boards_go_on_from_copies():
     points = selfplay.finish(GAME, given, rows, decisions.call[rows], player, player, np.full(len(rows), BOTH), key)
     np.testing.assert_array_equal(points, tables["points"][board, 0])
     np.testing.assert_array_equal(given, before)
-    recorder = Recorder(GAME, 1)
-    selfplay.play_out(GAME, tables, player, player, np.full(n, BOTH), key, recorder)
-    assert len(recorder.decisions(tables).call) == 0  # boards that are over
+    record = Record(GAME)
+    selfplay.play_out(GAME, tables, player, player, np.full(n, BOTH), key, record)
+    assert len(record.decisions(tables).call) == 0  # boards that are over
 
 
 def test_decisions_of_two_plays_one_after_the_other():
@@ -116,17 +137,17 @@ def test_any_agent_sits_at_the_other_side():
     sayc, boards = agents.make("sayc"), np.arange(60)
     tables, decisions = selfplay.play(GAME, boards, 3, player, sayc, np.zeros(60, np.int64), 1)
     assert set(decisions.side) == {NORTH_SOUTH}
-    here, checked = selfplay.deal(GAME, boards, 3), 0
+    here, checked = GAME.deal(boards, 3), 0
     while len(rows := np.flatnonzero(here["phase"] == AUCTION)):
         turn = here["turn"][rows].astype(np.int64)
         made = tables["calls"][rows, here["length"][rows]].astype(np.int64)
         theirs = rows[turn % 2 == 1]
         seen = selfplay.empty(GAME, len(rows))
-        selfplay.observe(GAME, here, rows, 0, seen)
+        selfplay.observe(here, rows, GAME.encoder, 0, seen)
         if len(theirs):
             at = turn % 2 == 1
             views = GAME.view_of(here[theirs], turn[at])
-            calls = sayc.act(views, seen.legal[at], Streams.at(0, boards[theirs]))
+            calls = sayc.act(views, shown_in(seen, "legal", 38)[at], Streams.at(0, boards[theirs]))
             np.testing.assert_array_equal(made[at], calls)
             checked += len(theirs)
         selfplay.make(here, rows, made)
@@ -155,6 +176,49 @@ def test_a_board_has_one_of_several_opponents():
         mine = boards // 2 % 2 == number
         np.testing.assert_array_equal(mixed[mine], alone[mine])
         assert (mixed[~mine] != alone[~mine]).any()
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.5])
+def test_a_network_that_plays_for_its_agent_makes_the_same_calls(temperature):
+    """Also where it sees another observation than the learner, and beside agents that are no networks."""
+    boards, sides = np.arange(120), np.arange(120) % 2
+    names = "rpi", "expert-light", "sayc", "a2c-bridge"
+    policies = [agents.make(name, **({} if name == "sayc" else {"temperature": temperature})) for name in names]
+    actors = [selfplay.actor_like(policy) for policy in policies]
+    assert [isinstance(one, Actor) for one in actors] == [True, True, False, True]
+    for one, policy in ((actors, policies), (actors[::-1], policies[::-1])):
+        tables = [
+            selfplay.play(GAME, boards, 1, player, OpponentPool(pool, lambda n: n // 2 % 4), sides, 4)[0]
+            for pool in (one, policy)
+        ]
+        np.testing.assert_array_equal(*tables)
+
+
+def test_an_agent_that_changes_what_its_network_says_plays_itself():
+    class Careful(NetworkPolicy):
+        def logits(self, views):
+            return super().logits(views) * 0
+
+    assert isinstance(selfplay.actor_like(Careful("sl")), Careful)
+
+
+def test_a_record_is_written_over():
+    """A round gives what it gives in a memory of its own, whatever was recorded before."""
+    record = Record(GAME)
+    for boards in (np.arange(70), np.arange(200, 230)):
+        both = np.full(len(boards), BOTH)
+        tables, decisions = selfplay.play(GAME, boards, 1, player, player, both, 2, record)
+        wanted, expected = selfplay.play(GAME, boards, 1, player, player, both, 2)
+        np.testing.assert_array_equal(tables, wanted)
+        assert_same(decisions, {name: getattr(expected, name) for name in FIELDS})
+    assert np.shares_memory(decisions.call, record.decisions(tables).call)
+
+
+def test_bits_in_torch_are_those_in_numpy():
+    torch = pytest.importorskip("torch")
+    packed = np.random.default_rng(0).integers(0, 256, (50, 9), np.uint8)
+    for size in (72, 65, 1):
+        np.testing.assert_array_equal(network.unpacked(torch.from_numpy(packed), size).numpy(), unpack(packed, size))
 
 
 def test_a_deal_meets_one_opponent_on_both_of_its_boards():
@@ -197,7 +261,16 @@ def shown(n=400):
     """Observations, legal calls and numbers of ``n`` decisions."""
     _, decisions = selfplay.play(GAME, np.arange(n // 10), 1, player, player, np.full(n // 10, BOTH), 0)
     numbers = np.random.default_rng(0).random(len(decisions.call))
-    return decisions.observation[:n], decisions.legal[:n], numbers[:n]
+    return decisions.select(slice(0, n)), numbers[:n]
+
+
+def answers(actor, decisions, numbers):
+    """What ``actor`` calls, and all log-chances."""
+    out = decisions.select(np.arange(len(numbers)))
+    actor.choose(out, numbers)
+    made = np.take_along_axis(out.log_chances, out.call[:, None], 1)[:, 0]
+    np.testing.assert_array_equal(out.log_chance, made)
+    return out.call, out.log_chances
 
 
 @pytest.mark.parametrize("greedy", [False, True])
@@ -205,9 +278,10 @@ def test_our_network_acts_as_torch_does(greedy):
     """Up to the rounding of its inputs and weights."""
     pytest.importorskip("torch")
     model = network.module(ARCHITECTURE, 3)
-    x, legal, numbers = shown()
-    calls, chances = selfplay.actor_of(model, ARCHITECTURE, greedy=greedy)(x, legal, numbers)
-    wanted, expected = selfplay.actor(model, greedy=greedy)(x, legal, numbers)
+    decisions, numbers = shown()
+    legal = shown_in(decisions, "legal", 38)
+    calls, chances = answers(selfplay.actor_of(model, ARCHITECTURE, greedy=greedy), decisions, numbers)
+    wanted, expected = answers(selfplay.actor(model, ARCHITECTURE.encoder, greedy=greedy), decisions, numbers)
     assert legal[np.arange(len(calls)), calls].all() and (calls == wanted).mean() > 0.98
     np.testing.assert_allclose(np.exp(chances), np.exp(expected), atol=0.01)
     assert (chances[legal == 0] == -1e9).all()
@@ -220,12 +294,13 @@ def test_calls_are_drawn_by_their_chances():
     """A number draws the first call at which the sum of the chances exceeds it."""
     pytest.importorskip("torch")
     act = selfplay.actor_of(network.module(ARCHITECTURE, 3, last_scale=2.0), ARCHITECTURE)
-    x, legal, _ = shown(40)
+    decisions, _ = shown(40)
+    legal = shown_in(decisions, "legal", 38)
     edges = np.array([0.0, np.nextafter(1.0, 0.0), *np.random.default_rng(1).random(50)])
     for number in edges:
-        calls, chances = act(x, legal, np.full(len(x), number))
+        calls, chances = answers(act, decisions, np.full(len(legal), number))
         sums = np.exp(chances, dtype=np.float64).cumsum(1)
-        rows = np.arange(len(x))
+        rows = np.arange(len(legal))
         before = np.where(calls > 0, sums[rows, np.maximum(calls - 1, 0)], 0.0)
         assert (before <= number + 1e-6).all() and (sums[rows, calls] >= number - 1e-6).all()
         assert legal[rows, calls].all()

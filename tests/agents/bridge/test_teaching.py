@@ -22,10 +22,10 @@ POLICY = Architecture("openspiel480", 38, width=32, depth=2)
 
 def decisions_of(n=40, seed=2, greedy=False):
     model = network.module(POLICY, 5, last_scale=1.0)
-    game, actor = Bridge(False), selfplay.actor(model)
+    game, actor = Bridge(False), selfplay.actor(model, POLICY.encoder)
     sides = np.full(n, selfplay.BOTH)
     tables, decisions = selfplay.play(game, np.arange(n), seed, actor, actor, sides, 0)
-    return game, selfplay.actor(model, greedy=True) if greedy else actor, tables, decisions
+    return game, selfplay.actor(model, POLICY.encoder, greedy=True) if greedy else actor, tables, decisions
 
 
 def test_standing_score_is_what_passing_out_pays():
@@ -63,7 +63,7 @@ def test_value_network_begins_with_the_standing_score():
 
 def test_pairs_are_compared_with_the_other_table():
     """Each table's reference is the other one's score; the side's outcome is their difference in IMPs / 24."""
-    game, actor, n = Bridge(False), selfplay.actor(network.module(POLICY, 5)), 30
+    game, actor, n = Bridge(False), selfplay.actor(network.module(POLICY, 5), POLICY.encoder), 30
     decisions, outcome, reference, _ = duplicate_pairs(game, np.arange(n), 2, actor, 0)
     both = np.full(n, selfplay.BOTH)
     first, second = (selfplay.play(game, np.arange(n), 2, actor, actor, both, k)[0] for k in range(2))

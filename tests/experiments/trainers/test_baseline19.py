@@ -19,6 +19,7 @@ from bidzoo.agents.bridge.trainer import Options as FitOptions
 from bidzoo.agents.bridge.trainer import Run, train
 from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks.auctions import record
+from bidzoo.core.bits import unpack
 from bidzoo.core.cards import hand_cards
 from bidzoo.envs.bridge.formats.auctions import Positions
 from bidzoo.envs.bridge.game import Bridge
@@ -161,8 +162,8 @@ def test_a_step_of_policy_gradient_by_hand(networks, monkeypatch):
     batch = trainer.batch(
         observation=made.observation, legal=made.legal, call=made.call, outcome=pairs.outcome, partner=partner
     )
-    n, x = len(made.call), made.observation.astype(np.float32)
-    logits = np.where(made.legal > 0, networks(x), -np.inf).astype(np.float64)
+    n, x = len(made.call), unpack(made.observation, 480).astype(np.float32)
+    logits = np.where(unpack(made.legal, 38) > 0, networks(x), -np.inf).astype(np.float64)
     chance = np.exp(logits - logits.max(1, keepdims=True))
     chance /= chance.sum(1, keepdims=True)
     wanted = pairs.outcome[:, None] * (np.eye(38)[made.call] - chance) / n

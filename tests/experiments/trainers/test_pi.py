@@ -63,7 +63,7 @@ def test_chances_move_by_gain_among_the_compared_calls():
 def test_what_is_searched_and_what_is_found():
     """Searches are those of ``Bmcs`` with the policy of now; those with too few deals are left out."""
     run = trainer()
-    act = selfplay.actor(run.policy)
+    act = selfplay.actor(run.policy, run.game.encoder)
     _, decisions = selfplay.play(run.game, np.arange(6), 0, act, act, np.full(6, selfplay.BOTH), 0)
     order, keys = np.random.default_rng(3).random((2, len(decisions.call)))
     rows, targets, metrics = run._search(decisions, order, keys)
@@ -86,14 +86,14 @@ def test_what_is_searched_and_what_is_found():
 
 def test_it_learns_what_searches_find():
     """Where nothing can be made, passing is found and learned; the others move less the more they are kept."""
-    act = selfplay.actor(network.module_of(network.packaged_network("sl")), greedy=True)
     run = trainer()
+    act = selfplay.actor(network.module_of(network.packaged_network("sl")), run.game.encoder, greedy=True)
     _, decisions = selfplay.play(run.game, np.arange(900, 940), 0, act, act, np.full(40, selfplay.BOTH), 0)
 
     def passes(model):
-        numbers = np.zeros(len(decisions.call))
-        _, log_chances = selfplay.actor(model)(decisions.observation, decisions.legal, numbers)
-        return np.exp(log_chances[:, PASS])
+        out = decisions._replace(call=decisions.call.copy(), log_chances=np.empty_like(decisions.log_chances))
+        selfplay.actor(model, run.game.encoder).choose(out, np.zeros(len(out.call)))
+        return np.exp(out.log_chances[:, PASS])
 
     before = passes(run.policy)
     hesitant, away = (before > 0.02) & (before < 0.98), {}
