@@ -5,7 +5,8 @@
 #     sh experiments/gpu.sh selfplay    # how many decisions a second: result file
 #     sh experiments/gpu.sh a2c         # from a2c-bridge, big batches, in three stages: weights (DEALS: estimated deals)
 #     sh experiments/gpu.sh rl          # from rl, big batches, in two stages: weights (DEALS: estimated deals)
-#     sh experiments/gpu.sh rpi         # from rpi, big batches, against experts and the self-taught: weights
+#     sh experiments/gpu.sh distil      # a student of rpi, 4 x 1024: weights
+#     sh experiments/gpu.sh rpi         # from rpi, or a student (START), against 25 opponents and past selves: weights
 #     sh experiments/gpu.sh ppo         # from ppo, big batches, against past selves and the open experts: weights
 #     sh experiments/gpu.sh sl          # the 4 x 2048 network of belief Monte Carlo search: weights (AUCTIONS: a file)
 #
@@ -20,7 +21,8 @@ export BIDZOO_COMPILE=now
 
 if [ "${SMALL:-0}" = 1 ]; then
     device=cpu limit=300 selfplay="--network none --network 2x16 --boards 64"
-    rpi="--boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64" estimated=20
+    rpi="--boards 4 --every 1 --set iterations=2 --set boards=48 --set minibatch=64 --set snapshot_every=1" estimated=20
+    distil="--width 16 --depth 2 --boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64"
     ppo="--boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64"
     sl="--width 32 --depth 2 --every 2 --set steps=4 --set batch=64"
     pairs="--boards 4 --every 1 --set syncs=2 --set boards=16 --set minibatch=64 --set burn_in=200 --set capacity=500"
@@ -28,7 +30,8 @@ if [ "${SMALL:-0}" = 1 ]; then
     rl="$pairs --set sync=2 --set value_width=16"
 else
     device=cuda limit=520 selfplay="--boards 16384 --boards 65536 --boards 262144"
-    rpi="--boards 8000 --every 10 --set iterations=400 --set boards=65536 --set minibatch=16384" estimated=900000
+    rpi="--boards 8000 --every 10 --set iterations=400 --set boards=65536 --set minibatch=16384 --set snapshot_every=10"
+    estimated=900000 distil="--boards 8000 --every 20 --set iterations=300 --set boards=65536 --set minibatch=8192"
     ppo="--boards 8000 --every 5 --set iterations=400 --set boards=65536 --set minibatch=16384 --set learning_rate=2e-4"
     sl="--width 2048 --depth 4 --activation gelu --every 1000 --set steps=20000 --set batch=8192"
     pairs="--boards 4000 --every 10 --set syncs=100000 --set burn_in=100000 --set capacity=300000"
@@ -59,11 +62,19 @@ rl)
     stage rl 1 "${START:-rl}" 60 $rl --set policy_rate=3e-5 --set average=0.99 --set warm_up=20
     stage rl 2 "$work/1/network.safetensors" 38 $rl --set policy_rate=1e-5 --set average=0.99 --set warm_up=10
     ;;
+distil)
+    timeout --signal=INT $limit ${PYTHON:-python3} experiments/train.py distil --device $device --start "${START:-rpi}" $distil \
+        --deals experiments/deals/more-train.npz --against expert-sayc --against expert-21gf --out "$work" || true
+    cp "$work/network.safetensors" "$out/distil.safetensors"
+    cp "$work/curves.csv" "$out/distil.csv"
+    ;;
 rpi)
     [ -e "$work/estimated.npz" ] || $bidzoo deals estimate $estimated --seed 77004 --out "$work/estimated.npz"
     timeout --signal=INT $limit $bidzoo train rpi --device $device --start "${START:-rpi}" --deals "$work/estimated.npz" $rpi \
         --opponent sl --opponent expert-sayc --opponent expert-21gf --opponent expert-light --opponent jps-bridge \
-        --opponent experiments/weights/a2c-rpi.safetensors --set self_play=0.36 --set start_unit=0.25 --set learning_rate=2e-4 \
+        --opponent experiments/weights/a2c-rpi.safetensors --opponent ppo --opponent rl --opponent a2c-bridge --opponent pi \
+        --opponent expert-sayc --opponent expert-21gf --opponent baseline19 --set past=12 --set self_play=0.36 \
+        --set start_unit=0.25 --set learning_rate=1e-4 --set average=0.9995 \
         --against expert-sayc --against expert-21gf --out "$work/run" || true
     cp "$work/run/network.safetensors" "$out/rpi.safetensors"
     cp "$work/run/curves.csv" "$out/rpi.csv"
@@ -83,7 +94,7 @@ sl)
     cp "$work/curves.csv" "$out/sl.csv"
     ;;
 *)
-    echo "unknown step $step: selfplay, a2c, rl, rpi, ppo or sl" >&2
+    echo "unknown step $step: selfplay, a2c, rl, distil, rpi, ppo or sl" >&2
     exit 2
     ;;
 esac

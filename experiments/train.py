@@ -1,4 +1,4 @@
-"""Trains the older baselines, policy iteration and the double-dummy evaluator, as ``bidzoo train`` does the others.
+"""Trains older baselines, policy iteration, students and the double-dummy evaluator, as ``bidzoo train`` the others.
 
     python experiments/train.py pbl --set communication=0
 
@@ -16,7 +16,7 @@ app = typer.Typer(
     **PLAIN,
     callback=wait,
     add_completion=False,
-    help="Train the older baselines, policy iteration and the double-dummy evaluator.",
+    help="Train the older baselines, policy iteration, students and the double-dummy evaluator.",
 )
 MORE: dict[str, Any] = {  # what these commands ask for beside ``OPTIONS``
     "enn_width": Annotated[int, typer.Option(help="Neurons in a layer of the estimation network.", min=1)],
@@ -53,6 +53,11 @@ ALGORITHMS = {
         "Improve a supervised policy by policy iteration: it learns what searches of its own hesitant calls find.",
         "bidzoo.benchmarks.training:self_play",
         {"start": "sl", **MATCH, "every": 5},
+    ),
+    "distil": Algorithm(
+        "Learn the values of a teacher's calls in a network of another size, from boards that the teacher bids.",
+        "trainers.distil:compose",
+        {"start": "rpi", "kind": "mlp", "width": 1024, "depth": 4, "activation": "relu", **MATCH, "every": 20},
     ),
     "evaluator": Algorithm(
         "Learn the double-dummy tricks of a deal, from the packaged training deals.",

@@ -4,6 +4,7 @@ A policy is improved by trying its likely calls in rollouts and learning which w
 the learner's logits are values: the difference of two calls' logits is fitted to the IMPs between their results, as
 relative rewards are in REBEL (Gao et al. 2024). The policy that plays samples calls by ``softmax(value / unit)``; calls
 that were not tried keep the values that it gave them (``anchor``). What plays next is a moving average of the learner.
+Past selves may sit at the other side (``past``): fictitious self-play, as in Kita et al. 2024.
 """
 
 from collections.abc import Sequence
@@ -25,11 +26,11 @@ from bidzoo.agents.bridge.selfplay import (
 )
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
-from bidzoo.core.arrays import digest
+from bidzoo.core.arrays import Arrays, digest, within
 from bidzoo.core.bits import unpack
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import I64
-from bidzoo.core.options import Checked, Count, Seed, Share, Weight
+from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
@@ -55,6 +56,8 @@ class Options(Checked):
     max_actions: Count = 5  # calls tried at a decision
     min_prob: Share = 0.02  # chance of a call that is tried
     self_play: Share = 1.0  # share of boards where the learner plays both sides; on the others it plays ``opponents``
+    past: Whole = 0  # past selves beside ``opponents``, drawn from all snapshots for each iteration
+    snapshot_every: Count = 50  # iterations
     epochs: Count = 2
     minibatch: Count = 4096  # decisions with several plausible calls, and at most as many with one
     learning_rate: Weight = 3e-4  # falls linearly to a tenth
@@ -83,13 +86,16 @@ class Trainer(trainer.Trainer):
         import torch
 
         selfplay.check(game, "rpi", start.architecture.observation)
-        if (options.self_play < 1) != (len(opponents) > 0):
-            raise ValueError(f"self_play {options.self_play} with {len(opponents)} opponents: expected 1 without any")
+        if (options.self_play < 1) != (len(opponents) + options.past > 0):
+            raise ValueError(
+                f"self_play {options.self_play} with {len(opponents)} opponents and {options.past} past selves: "
+                "expected 1 without any"
+            )
         if options.unit == 0 or options.start_unit == 0:
             raise ValueError(f"unit {options.unit} and start_unit {options.start_unit}: expected more than 0")
         super().__init__(options, options.iterations, device)
         self.opponents = tuple(actor_like(policy, device) for policy in opponents)
-        self._record = Record(game)
+        self._record, self._past = Record(game), list[Actor | Policy]()
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         values = start.of_calls("start").at_temperature(1 / options.start_unit)
         self.game, self.architecture = game, values.architecture
@@ -97,6 +103,14 @@ class Trainer(trainer.Trainer):
         self.replica = distributed.replicated(self.learner)
         self.adam = torch.optim.Adam(self.learner.parameters(), options.learning_rate, fused=True)
         self.modules = {"learner": self.learner, "average": self.average, "adam": self.adam}
+        self.snapshots = [network.arrays(self.average)] if options.past else []
+
+    def arrays(self) -> Arrays:
+        return {f"{n}/{name}": array for n, snapshot in enumerate(self.snapshots) for name, array in snapshot.items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        numbers = sorted({int(key.split("/")[0]) for key in arrays})
+        self.snapshots = [within(arrays, f"{n}/") for n in numbers]
 
     def player(self) -> Network:
         """The averaged network, its logits nats of the policy that plays."""
@@ -110,6 +124,7 @@ class Trainer(trainer.Trainer):
         boards = iteration * options.boards + rows
         sides = self._sides(boards, rows)
         policy = network.module_of(self.player(), self.device)
+        self._past = [self._past_self(number) for number in self._drawn(iteration)]
         sampling, likeliest = (actor_of(policy, self.architecture, self.device, greedy) for greedy in (False, True))
         decisions = self._play(boards, sides, sampling, iteration)
         self.games += options.boards
@@ -125,7 +140,18 @@ class Trainer(trainer.Trainer):
             self._batch(decisions.select(one_call), board[one_call], call[one_call, :1]),
             iteration,
         )
+        if options.past and (iteration + 1) % options.snapshot_every == 0:
+            self.snapshots.append(network.arrays(self.average))
         return {"decisions": float(len(board)), "several_calls": len(rows) / max(1, len(board)), **learned}
+
+    def _drawn(self, iteration: int) -> I64:
+        """Which snapshots are met in an iteration: ``past`` numbers, drawn uniformly (fictitious self-play)."""
+        numbers = Streams.at(self.options.seed, np.arange(self.options.past), 4 * iteration + 3).random(1)[:, 0]
+        return (numbers * len(self.snapshots)).astype(np.int64)
+
+    def _past_self(self, number: int) -> Actor | Policy:
+        """The likeliest calls of a snapshot."""
+        return actor_like(NetworkPolicy(Network(self.architecture, self.snapshots[number])), self.device)
 
     def _play(self, boards: I64, sides: I64, policy: Actor, iteration: int) -> Decisions:
         """Decisions of ``policy`` on ``boards`` ``[B]``, where it plays ``sides`` ``[B]``."""
@@ -142,11 +168,14 @@ class Trainer(trainer.Trainer):
         return np.where(self._opponent_numbers(boards) == 0, BOTH, rows % 2)
 
     def _opponent_numbers(self, boards: I64) -> I64:
-        """Opponents on ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of ``opponents``."""
-        return selfplay.opponent_numbers(boards, self.options.boards, self.options.self_play, len(self.opponents))
+        """Opponents on ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of ``opponents`` and past selves."""
+        return selfplay.opponent_numbers(
+            boards, self.options.boards, self.options.self_play, len(self.opponents) + self.options.past
+        )
 
     def _other_side(self, policy: Actor) -> Opponent:
-        return OpponentPool([policy, *self.opponents], self._opponent_numbers) if self.opponents else policy
+        others = [*self.opponents, *self._past]
+        return OpponentPool([policy, *others], self._opponent_numbers) if others else policy
 
     def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: I64 | None = None) -> Batch:
         """A batch to learn ``gain`` ``[n, K]`` of ``call`` ``[n, K]`` (-1: none) and keep the values of other calls.

@@ -131,7 +131,7 @@ _ASKED = "act", "probabilities", "logits"  # of a ``NetworkPolicy``: each asks t
 
 def actor_like(policy: Policy, device: str = "cpu") -> Actor | Policy:
     """What plays as ``policy`` does: an actor on ``device`` if it only asks a network, else itself."""
-    if not isinstance(policy, NetworkPolicy):
+    if not isinstance(policy, NetworkPolicy) or type(policy.network) is not Network:
         return policy
     if any(getattr(type(policy), name) is not getattr(NetworkPolicy, name) for name in _ASKED):
         return policy

@@ -57,6 +57,27 @@ def test_it_starts_from_a_network_with_a_critic():
     assert run.iterate(0)["decisions"] > 0
 
 
+def test_past_selves_take_their_turn_and_are_kept(goes_on):
+    """Each of them plays the likeliest calls of a snapshot; a run in parts meets the same ones."""
+    run = trainer(start=network.packaged_network("sl"), opponents=[Pass()], self_play=0.25, past=2, snapshot_every=1)
+    assert len(run.snapshots) == 1
+    for iteration in range(2):
+        run.iterate(iteration)
+        assert len(run.snapshots) == iteration + 2
+    assert run._drawn(2).shape == (2,) and set(np.concatenate([*map(run._drawn, range(40))])) == {0, 1, 2}
+    boards = np.arange(24)
+    assert set(run._opponent_numbers(boards)) == {0, 1, 2, 3}
+    policy = selfplay.actor_of(run.learner, run.architecture, greedy=True)
+    pool, sides = run._other_side(policy), np.full(24, selfplay.NORTH_SOUTH)
+    start = network.NetworkPolicy("sl")
+    met, expected = (
+        selfplay.play(run.game, boards, 0, policy, other, sides, 0)[0]["calls"] for other in (run._past_self(0), start)
+    )
+    np.testing.assert_array_equal(met, expected)
+    assert len(pool.players) == 4
+    goes_on(lambda seed=0: trainer(self_play=0.25, past=2, snapshot_every=1, iterations=3, seed=seed), 1)
+
+
 def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
     """Every likely call's target is its result over the likeliest one's, from the same cards, in IMPs of the caller."""
     run = trainer(network.packaged_network("sl"), boards=40, one_call=1.0, unit=0.5, start_unit=0.5)

@@ -200,6 +200,8 @@ def test_an_agent_that_changes_what_its_network_says_plays_itself():
             return super().logits(views) * 0
 
     assert isinstance(selfplay.actor_like(Careful("sl")), Careful)
+    two_networks = agents.make("baseline19")
+    assert selfplay.actor_like(two_networks) is two_networks
 
 
 def test_a_record_is_written_over():
