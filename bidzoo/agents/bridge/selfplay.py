@@ -449,9 +449,10 @@ def _answers(game: Bridge, states: States, rows: I64, player: Policy, key: int) 
     return legal_actions(player.name, calls, legal, board)
 
 
-def decide(game: Bridge, states: States, rows: I64, player: Actor, key: int) -> Decisions:
-    """Decisions of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``."""
-    return _decisions(states, rows, player, key, empty(game, len(rows), player.encoder))._replace(later=states)
+def decide(game: Bridge, states: States, rows: I64, player: Actor, key: int, out: Decisions | None = None) -> Decisions:
+    """Decisions of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``, written into ``out`` ``[n]`` if given."""
+    out = empty(game, len(rows), player.encoder) if out is None else out
+    return _decisions(states, rows, player, key, out)._replace(later=states)
 
 
 def _decisions(states: States, rows: I64, player: Actor, key: int, out: Decisions) -> Decisions:
