@@ -5,6 +5,7 @@
 #     sh experiments/gpu.sh selfplay    # how many decisions a second: result file
 #     sh experiments/gpu.sh a2c         # from a2c-bridge, big batches, in three stages: weights (DEALS: estimated deals)
 #     sh experiments/gpu.sh rl          # from rl, big batches, in two stages: weights (DEALS: estimated deals)
+#     sh experiments/gpu.sh rl-paper    # from sl, as Table I of belief Monte Carlo search has it: weights (START, DEALS)
 #     sh experiments/gpu.sh distil      # a student of rpi, 4 x 1024: weights
 #     sh experiments/gpu.sh rpi         # from rpi, or a student (START), against 25 opponents and past selves: weights
 #     sh experiments/gpu.sh ppo         # from ppo, big batches, against past selves and the open experts: weights
@@ -27,7 +28,7 @@ if [ "${SMALL:-0}" = 1 ]; then
     sl="--width 32 --depth 2 --every 2 --set steps=4 --set batch=64"
     pairs="--boards 4 --every 1 --set syncs=2 --set boards=16 --set minibatch=64 --set burn_in=200 --set capacity=500"
     a2c="$pairs --set differing=true"
-    rl="$pairs --set sync=2 --set value_width=16"
+    rl="$pairs --set sync=2 --set value_width=16" paper="$pairs --set sync=2 --set value_width=16 --set value_depth=4"
 else
     device=cuda limit=520 selfplay="--boards 16384 --boards 65536 --boards 262144"
     rpi="--boards 8000 --every 10 --set iterations=400 --set boards=65536 --set minibatch=16384 --set snapshot_every=10"
@@ -36,6 +37,7 @@ else
     sl="--width 2048 --depth 4 --activation gelu --every 1000 --set steps=20000 --set batch=8192"
     pairs="--boards 4000 --every 10 --set syncs=100000 --set burn_in=100000 --set capacity=300000"
     a2c="$pairs --set boards=16384 --set minibatch=4096 --set differing=true"
+    paper="--boards 4000 --every 100 --set syncs=250000 --set boards=900 --set value_width=2048 --set value_depth=4"
     rl="$pairs --set boards=8192 --set minibatch=8192 --set sync=20 --set value_width=1024 --set value_depth=3"
 fi
 
@@ -61,6 +63,11 @@ a2c)
 rl)
     stage rl 1 "${START:-rl}" 60 $rl --set policy_rate=3e-5 --set average=0.99 --set warm_up=20
     stage rl 2 "$work/1/network.safetensors" 38 $rl --set policy_rate=1e-5 --set average=0.99 --set warm_up=10
+    ;;
+rl-paper)
+    stage rl paper "${START:-sl}" 98 $paper --set value=bmcs636 --set warm_up=0 --set average=0 --set optimiser=adan \
+        --set policy_rate=1.3e-5 --set value_rate=1.3e-4
+    mv "$out/rl.safetensors" "$out/rl-paper.safetensors"
     ;;
 distil)
     timeout --signal=INT $limit ${PYTHON:-python3} experiments/train.py distil --device $device --start "${START:-rpi}" $distil \
@@ -94,7 +101,7 @@ sl)
     cp "$work/curves.csv" "$out/sl.csv"
     ;;
 *)
-    echo "unknown step $step: selfplay, a2c, rl, distil, rpi, ppo or sl" >&2
+    echo "unknown step $step: selfplay, a2c, rl, rl-paper, distil, rpi, ppo or sl" >&2
     exit 2
     ;;
 esac

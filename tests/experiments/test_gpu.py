@@ -43,7 +43,7 @@ def status_of(words):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
-@pytest.mark.parametrize("step", ["selfplay", "a2c", "rl", "distil", "rpi", "ppo", "sl"])
+@pytest.mark.parametrize("step", ["selfplay", "a2c", "rl", "rl-paper", "distil", "rpi", "ppo", "sl"])
 def test_step(tmp_path, monkeypatch, undrawn, step):
     if step == "sl":
         record(Sayc(), 400, 1).save(tmp_path / "auctions.npz")

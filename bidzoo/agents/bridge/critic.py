@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge.adan import adan
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import Decisions
 from bidzoo.agents.bridge.trainer import descend
@@ -27,15 +28,25 @@ UNIT = 10.0  # IMPs
 _CHUNK = 16384
 
 
+def optimiser(kind: str, model: Any, rate: float) -> Any:
+    """The optimiser ``"adam"`` or ``"adan"`` of a torch network."""
+    import torch
+
+    if kind == "adan":
+        return adan(model.parameters(), rate)
+    return torch.optim.Adam(model.parameters(), rate, fused=True)
+
+
 class Critic:
     """Predicts what the side to call will have won at the end of the board."""
 
-    def __init__(self, architecture: Architecture, learning_rate: float, seed: int, device: str) -> None:
-        import torch
-
+    def __init__(
+        self, architecture: Architecture, learning_rate: float, seed: int, device: str, kind: str = "adam"
+    ) -> None:
+        """``kind``: of ``optimiser``."""
         self.architecture, self.learning_rate, self.device = architecture, learning_rate, device
         self.model = network.module(architecture, seed, last_scale=0.1).to(device)
-        self.adam = torch.optim.Adam(self.model.parameters(), learning_rate, fused=True)
+        self.adam = optimiser(kind, self.model, learning_rate)
 
     def inputs(self, decisions: Decisions, reference: I64) -> I8:
         """Observations ``[n, inputs]``: bits, then scores in half IMPs over ``reference`` ``[n]`` (N/S points)."""

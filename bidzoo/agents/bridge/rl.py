@@ -13,7 +13,7 @@ import numpy as np
 
 from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.a2c import ActorCritic, PairOptions
-from bidzoo.agents.bridge.critic import UNIT, Critic, explained
+from bidzoo.agents.bridge.critic import UNIT, Critic, explained, optimiser
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, unpacked
 from bidzoo.agents.bridge.selfplay import Pairs, log_chances
 from bidzoo.agents.bridge.trainer import Metrics, descend
@@ -41,6 +41,7 @@ class Options(PairOptions):
     minibatch: Count = 2048
     policy_rate: Weight = 1e-4
     value_rate: Weight = 1e-3
+    optimiser: Literal["adam", "adan"] = "adam"  # of both networks; Table I: adan
     entropy: Weight = 0.01
     priority: Weight = 0.8
     importance: Weight = 0.6
@@ -63,15 +64,13 @@ class Trainer(ActorCritic):
 
     def __init__(self, start: Network, game: Bridge, options: Options, device: str = "cpu") -> None:
         """``start``: the supervised policy; ``game``: pays points and shows the policy's observation."""
-        import torch
-
         start.check_calls("start")
         model, observation = network.module_of(start, device), options.value if options.hidden else game.encoder.name
         critic = Architecture(observation, 1, width=options.value_width, depth=options.value_depth)
         hidden, exponent = critic.inputs if options.hidden else 0, options.priority if options.prioritised else 0.0
         super().__init__(game, options, model, start.architecture, hidden, device, exponent)
-        self.critic = Critic(critic, options.value_rate, options.seed, device)
-        self.adam = torch.optim.Adam(model.parameters(), options.policy_rate, fused=True)
+        self.critic = Critic(critic, options.value_rate, options.seed, device, options.optimiser)
+        self.adam = optimiser(options.optimiser, model, options.policy_rate)
         self.modules = {
             "policy": model,
             "average": self.average,

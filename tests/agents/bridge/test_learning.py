@@ -434,7 +434,9 @@ def rl_options(**changes):
     return rl.Options(**{**sizes, "syncs": 4, "warm_up": 1, "average": 0.5, "policy_rate": 1e-3, **changes})
 
 
-@pytest.mark.parametrize("flags", [{}, {"prioritised": False}, {"hidden": False}, {"value": "bmcs636"}], ids=str)
+@pytest.mark.parametrize(
+    "flags", [{}, {"prioritised": False}, {"hidden": False}, {"value": "bmcs636"}, {"optimiser": "adan"}], ids=str
+)
 def test_rl_goes_on_and_keeps_its_flags(tmp_path, beginner, flags):
     options, game = rl_options(**flags), Bridge(False)
     whole = train(rl.Trainer(beginner, game, options), Run(tmp_path / "a", every=2))

@@ -61,6 +61,30 @@ def test_value_network_begins_with_the_standing_score():
     np.testing.assert_allclose(critic.values(critic.tensor(seen)), expected[:, -1], rtol=0.004)
 
 
+def test_adan_is_the_papers_algorithm():
+    """Algorithm 1 by hand, for a parameter with its gradients, beside one that has none."""
+    import torch
+
+    from bidzoo.agents.bridge.adan import adan
+
+    rng, rate = np.random.default_rng(0), 0.01
+    gradients = rng.normal(size=(6, 5))
+    idle, moved = torch.ones(2, requires_grad=True), torch.zeros(5, dtype=torch.float64, requires_grad=True)
+    optimiser, x, ((mean, square), difference) = adan([idle, moved], rate), np.zeros(5), ((0, 0), 0)
+    for k, gradient in enumerate(gradients):
+        if k == 0:
+            mean, square = gradient, gradient**2
+        else:
+            change = gradient - gradients[k - 1]
+            mean, difference = 0.98 * mean + 0.02 * gradient, 0.92 * difference + 0.08 * change
+            square = 0.99 * square + 0.01 * (gradient + 0.92 * change) ** 2
+        x = x - rate / (np.sqrt(square) + 1e-8) * (mean + 0.92 * difference)
+        moved.grad = torch.from_numpy(gradient.copy())
+        optimiser.step()
+        np.testing.assert_allclose(moved.detach().numpy(), x, rtol=1e-12)
+    assert idle.tolist() == [1, 1]
+
+
 def test_pairs_are_compared_with_the_other_table():
     """Each table's reference is the other one's score; the side's outcome is their difference in IMPs / 24."""
     game, actor, n = Bridge(False), selfplay.actor(network.module(POLICY, 5), POLICY.encoder), 30
