@@ -190,6 +190,8 @@ def sampled(file: str, start: str, games: Iterable[str]) -> tuple[Row, ...]:
 
 
 SEARCHED = ("non-search", "1-search, 1 %", "JPS, 1 %", "JPS, 5 %", "JPS, 10 %")
+MOVES = " of moves"
+BY_MOVES = ("non-search", *(f"{name}{MOVES}" for name in ("1-search, 1 %", "JPS, 1 %", "JPS, 5 %")))
 EARLY = "the rate falls at its start, which wins as much without search"
 
 
@@ -203,7 +205,7 @@ def searched(
             f"{name}, {setting}",
             "agents/jps-bridge.md",
             Cell(file, "Share of searched games", (name,), column),
-            None if unlike else Published("text", {"name": f"{name.removesuffix(' of moves')} over its baseline"}, "figure"),
+            None if unlike else Published("text", {"name": f"{name.removesuffix(MOVES)} over its baseline"}, "figure"),
             unlike,
         )
         for name in names
@@ -347,6 +349,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
     "Joint policy search, bridge (Tian, Gong and Jiang 2020): IMPs a board": (
         (
             *searched("from a converged baseline", "over a2c-bridge", "bridge-jps-converged"),
+            *searched("by the program, from a settled baseline", "over start", "bridge-jps-moves", names=BY_MOVES),
             *searched("from an early baseline", "over a2c-early", "bridge-jps-runs", EARLY),
             *searched("over 10 baselines", "over 10 baselines", "bridge-jps-runs", EARLY, "Table 3, column 2"),
             relation("Section 7.3", "bridge-baseline19", "a2c-bridge", "baseline19", "agents/baseline19.md"),
