@@ -12,6 +12,17 @@ From a converged model, against opponents who are there already (``bidzoo deals 
         --set burn_in=40000 --set capacity=100000 --set average=0.97 --set entropy=0.01 --set differing=true \
         --opponent expert-polish --opponent expert-acol --opponent expert-sayc --opponent expert-21gf \
         --json docs/results/bridge-jps-converged.json
+
+By moves, as the program has it that the authors released, from a model that has gone on without search at the rate of
+the rows: a lower rate than that of the start would win by itself, with search or without.
+
+    python experiments/joint_search.py --start a2c-bridge --settle 100 --runs 5 --syncs 600 --boards 20000 \
+        --set boards=1000 --set learning_rate=3e-5 --set average=0.97 --set differing=true \
+        --row non-search --row "1-search, 1 % of moves" --row "JPS, 1 % of moves" --row "JPS, 5 % of moves" \
+        --opponent expert-polish --opponent expert-acol --opponent expert-sayc --opponent expert-21gf \
+        --out runs/joint-moves --json docs/results/bridge-jps-moves.json
+
+Shorter runs (``--runs 3 --syncs 40``) go on to these in the same folder.
 """
 
 from pathlib import Path
@@ -20,37 +31,44 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from bidzoo.agents.bridge.jps import BY_MOVES
 from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.bridge import Boards, contestant
 from bidzoo.benchmarks.match import duplicate
-from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
+from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable, published
 from bidzoo.cli import train
 from bidzoo.cli.options import Json, Seed, measured
 from bidzoo.core.kernels import F64
 
 START = Path(__file__).parent / "weights" / "a2c-early.safetensors"
-ROWS: dict[
-    str, tuple[dict[str, Any], float, float]
-] = {  # options; IMPs in the paper over the baseline, over ten others
-    "non-search": ({"share": 0}, 0.20, 0.27),
-    "1-search, 1 %": ({"share": 0.01, "depth": 1}, 0.46, 0.37),
-    "JPS, 1 %": ({"share": 0.01}, 0.71, 0.47),
-    "JPS, 5 %": ({"share": 0.05}, 0.70, 0.66),
-    "JPS, 10 %": ({"share": 0.1}, 0.44, 0.39),
+MOVES = " of moves"  # how the names of rows end that are searched by moves
+ROWS: dict[str, dict[str, Any]] = {  # options
+    "non-search": {"share": 0},
+    "1-search, 1 %": {"share": 0.01, "depth": 1},
+    "JPS, 1 %": {"share": 0.01},
+    "JPS, 5 %": {"share": 0.05},
+    "JPS, 10 %": {"share": 0.1},
+    f"1-search, 1 %{MOVES}": {**BY_MOVES, "share": 0.01, "depth": 1},
+    f"JPS, 1 %{MOVES}": {**BY_MOVES, "share": 0.01},
+    f"JPS, 5 %{MOVES}": {**BY_MOVES, "share": 0.05},
 }
+BY_GAMES = [name for name in ROWS if not name.endswith(MOVES)]
+EARLY = "the paper's figures do not stand here: the rate falls at the start, which wins as much without search"
+PAPER = {row["name"]: row["figure"] for row in published("text")}
 COMMON = {"burn_in": 20_000, "capacity": 200_000}  # of `a2c-early`
-FIRST_BASELINE = 101  # seed
+SETTLED, FIRST_BASELINE = 100, 101  # seeds
 
 
 def trained(out: Path, algorithm: str, *words: str, **options: Any) -> NetworkPolicy:
     """The network at the end of a run in the folder ``out``, which is made or goes on."""
-    if not (out / "done").exists():
+    done, length = out / "done", str(options["syncs"])
+    if not done.exists() or done.read_text("utf-8") != length:
         given = [word for name, value in (COMMON | options).items() for word in ("--set", f"{name}={value}")]
         train.app(
             [algorithm, "--out", str(out), "--boards", "0", "--every", "3", *words, *given], standalone_mode=False
         )
-        (out / "done").touch()
+        done.write_text(length, "utf-8")
     return NetworkPolicy(out / "network.safetensors", name=out.name)
 
 
@@ -65,6 +83,7 @@ def tables(
     start: NetworkPolicy,
     others: list[Policy],
     fixed: bool,
+    figures: bool,
     note: str,
     report: Report,
 ) -> Measured:
@@ -75,6 +94,7 @@ def tables(
         start: where all of them began.
         others: opponents of the second column; if ``fixed``, these and no sample of more, so that the error there
             counts the runs and no longer the opponents.
+        figures: whether the paper's stand beside ours: not where the start was trained at a higher rate than the runs.
         note: what the runs are.
     """
     won: dict[str, F64] = {}  # [runs, 1 + others]
@@ -82,13 +102,14 @@ def tables(
         won[name] = np.array([[gains(ours, theirs, boards) for theirs in (start, *others)] for ours in networks])
         report("rows", len(won), len(learned))
 
-    def estimates(gained: F64, paper: tuple[float | None, float | None] = (None, None)) -> list[Estimate]:
-        """Over the start, and over the mean of the others."""
-        axis = 1 if fixed else 0
-        others = gained[:, 1:].mean(axis)
+    def estimates(gained: F64, paper: str = "") -> list[Estimate]:
+        """Over the start, and over the mean of the others; ``paper``: the row whose figures stand beside."""
+        others = gained[:, 1:].mean(1 if fixed else 0)
+        first = PAPER.get(f"{paper} over its baseline")
+        second = None if fixed else PAPER.get(f"{paper} against 10 baselines")
         return [
-            Estimate.of(gained[:, 0], paper[0], group=np.arange(len(gained))),
-            Estimate.of(others, None if fixed else paper[1], group=np.arange(len(others))),
+            Estimate.of(gained[:, 0], first, group=np.arange(len(gained))),
+            Estimate.of(others, second, group=np.arange(len(others))),
         ]
 
     before = np.array([gains(start, theirs, boards) for theirs in others])
@@ -96,11 +117,12 @@ def tables(
     over = f"over {len(others)} {'opponents' if fixed else 'baselines'}"
     counted = "over the runs" if fixed else "over the runs, and over the baselines, each a mean of all runs"
     note += f"; {boards}; ± {counted}; {start.name} has {lead} against these; less non-search: the same seeds, paired"
+    note += "" if figures else f"; {EARLY}"
     columns = [f"over {start.name}", over, "less non-search", f"less non-search, {over}"]
     table = ResultTable("Share of searched games, several runs", ["row", *columns], note=note)
-    for name, (_, *paper) in ROWS.items():
-        cells = estimates(won[name], (paper[0], paper[1]))
-        if name != "non-search":
+    for name in won:
+        cells = estimates(won[name], name.removesuffix(MOVES) if figures else "")
+        if name != "non-search" and "non-search" in won:
             cells += estimates(won[name] - won["non-search"])
         table.rows.append(dict(zip(table.columns, [name, *cells])))
     return [table], []
@@ -118,30 +140,43 @@ def main(
     ] = None,
     deals: Annotated[list[Path] | None, typer.Option(help="Solved deals of every row's runs; as in train.")] = None,
     opponent: Annotated[list[str] | None, typer.Option(help="Opponent instead of baselines; may be repeated.")] = None,
+    row: Annotated[
+        list[str] | None, typer.Option(help=f"A row, may be repeated; default: by games. All: {'; '.join(ROWS)}.")
+    ] = None,
+    settle: Annotated[
+        int, typer.Option(min=0, help="Synchronisations of the start alone, without search, before the rows'.")
+    ] = 0,
     out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs", "joint-search"),
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
     """Table 3 of joint policy search: what search gains in training, over several runs."""
     given = dict(setting.partition("=")[::2] for setting in settings or [])
-    words = ["--start", start, *(word for path in deals or [] for word in ("--deals", str(path)))]
-    begin = NetworkPolicy(start, name=Path(start).stem)
+    solved = [word for path in deals or [] for word in ("--deals", str(path))]
+    unknown = [name for name in row or [] if name not in ROWS]
+    if unknown:
+        raise typer.BadParameter(f"no row {unknown[0]!r}; choose from {'; '.join(ROWS)}")
 
     def measure(report: Report) -> Measured:
+        begin, words = NetworkPolicy(start, name=Path(start).stem), [*solved, "--start", start]
+        came = begin.name
+        if settle:
+            begin = trained(out / "start", "a2c", *words, syncs=settle, seed=SETTLED, **given)
+            words = [*solved, "--start", str(out / "start" / "network.safetensors")]
+            came += f" after {settle} synchronisations without search"
         others: list[Policy] = [contestant(name) for name in opponent or []] or [
             trained(out / f"baseline-{number}", "a2c", learning_rate=3e-4, syncs=early, seed=number)
             for number in range(FIRST_BASELINE, FIRST_BASELINE + baselines)
         ]
-        learned = {
-            name: [
-                trained(out / f"{_folder(name)}-{number}", "jps", *words, syncs=syncs, seed=number, **options | given)
-                for number in range(1, runs + 1)
-            ]
-            for name, (options, *_) in ROWS.items()
-        }
+        learned: dict[str, list[NetworkPolicy]] = {name: [] for name in row or BY_GAMES}
+        for number in range(1, runs + 1):
+            for name, networks in learned.items():
+                folder, options = out / f"{_folder(name)}-{number}", ROWS[name] | given
+                networks.append(trained(folder, "jps", *words, syncs=syncs, seed=number, **options))
         against = ", ".join(opponent) if opponent else f"{baselines} baselines from random weights of {early}"
-        note = f"{runs} runs a row of {syncs} synchronisations from {begin.name}; opponents: {against}"
-        return tables(Boards(boards, seed), learned, begin, others, bool(opponent), note, report)
+        note = f"{runs} runs a row of {syncs} synchronisations from {came}; opponents: {against}"
+        figures = start != str(START) or settle > 0
+        return tables(Boards(boards, seed), learned, begin, others, bool(opponent), figures, note, report)
 
     measured("joint-search", seed, json, measure)
 

@@ -356,6 +356,7 @@ def test_wrong_numbers(make, text):
         (lambda: a2c.Options(burn_in=-1), "burn_in -1: expected an integer from 0"),
         (lambda: jps.Options(share="some"), "share 'some': expected a number from 0 to 1"),
         (lambda: jps.Options(depth=2), "depth 2: expected 1 or 3"),
+        (lambda: jps.Options(unit="tables"), "unit 'tables': expected 'games' or 'moves'"),
         (lambda: trainer.Options(None, batch=0), "batch 0: expected an integer from 1"),
         (lambda: CurveOptions(noise=2), "noise 2: expected a number from 0 to 1"),
         (lambda: LearnerOptions(batch=0), "batch 0: expected an integer from 1"),

@@ -239,7 +239,7 @@ class Claim(NamedTuple):
 
     first: str  # names of our agents
     second: str
-    imps: float
+    imps: float | None  # None: ours do not compare what the paper does, as ``source`` says
     error: float | None  # as published
     source: str
     indirect: bool = False  # the paper played both against WBridge5; the figure is the difference

@@ -259,7 +259,9 @@ def test_relations_appear_when_both_exist():
     assert [row["relation"] for row in found.rows] == ["rl against sl"]
     assert found.rows[0]["ours"].paper == 0.87
     assert not relations({}).rows
-    assert all(claim.first != claim.second and claim.imps > 0 for claim in CLAIMS)
+    assert all(claim.first != claim.second and (claim.imps or 1) > 0 for claim in CLAIMS)
+    early = relations({("jps-5-percent", "a2c-early"): Estimate(0.7, 0.03, 1000)}).rows[0]
+    assert early["ours"].paper is None and "no figure" in early["source"]
 
 
 # ---- analysis ----------------------------------------------------------------------------

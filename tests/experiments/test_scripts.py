@@ -1,5 +1,6 @@
 """Every script of ``experiments/`` that has no test file of its own runs, small."""
 
+import itertools
 import os
 import time
 from functools import partial
@@ -113,25 +114,30 @@ def test_cross_play_seats_one_agent_with_one_expert():
 
 
 @pytest.mark.skipif(numba_config.DISABLE_JIT, reason="minutes uncompiled")
-def test_runs_of_joint_search_go_on(undrawn, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("searched", "start", "more"), [("JPS, 10 %", "a2c-early", []), ("JPS, 5 % of moves", "start", ["--settle", "1"])]
+)
+def test_runs_of_joint_search_go_on(searched, start, more, undrawn, tmp_path, monkeypatch):
     monkeypatch.setattr(joint_search, "COMMON", {"burn_in": 200, "capacity": 2000, "boards": 20, "sync": 2})
-    monkeypatch.setattr(joint_search, "ROWS", {name: joint_search.ROWS[name] for name in ("non-search", "JPS, 10 %")})
-    words = ["--boards", "20", "--runs", "2", "--baselines", "2", "--early", "2", "--syncs", "1"]
+    words = ["--boards", "20", "--runs", "2", "--baselines", "2", "--early", "2", "--syncs", "1", *more]
+    words += ["--row", "non-search", "--row", searched]
     words += ["--out", str(tmp_path / "runs"), "--json", str(tmp_path / "runs.json")]
-    app = typer.Typer()
+    app, runs, tables = typer.Typer(), 6 + len(more) // 2, []
     app.command()(joint_search.main)
-    tables = []
-    for done in (0, 6):  # runs that are there already
+    for done in (0, runs):  # runs that are there already
         assert len(list(tmp_path.glob("runs/*/done"))) == done
         result = CliRunner().invoke(app, words, catch_exceptions=False)
         assert result.exit_code == 0, result.output
         tables.append(results.load(tmp_path / "runs.json")["tables"][0])
         assert ("finished" in result.output) == (done == 0)
-    assert tables[0].rows == tables[1].rows and [row["row"] for row in tables[0].rows] == ["non-search", "JPS, 10 %"]
-    without, searched = tables[0].rows
-    assert searched["less non-search"].mean == pytest.approx(
-        searched["over a2c-early"].mean - without["over a2c-early"].mean
-    )
+    assert tables[0].rows == tables[1].rows and [row["row"] for row in tables[0].rows] == ["non-search", searched]
+    (without, with_search), column = tables[0].rows, f"over {start}"
+    assert with_search["less non-search"].mean == pytest.approx(with_search[column].mean - without[column].mean)
+    # the paper's figures stand beside rows from a start whose rate does not fall
+    assert (without[column].paper, with_search[column].paper) == ((0.2, 0.7) if more else (None, None))
+    longer = ["2" if before == "--syncs" else word for before, word in itertools.pairwise(["", *words])]
+    assert CliRunner().invoke(app, longer, catch_exceptions=False).output.count("finished") == 4  # rows go on
+    assert "no row 'JPS'" in CliRunner().invoke(app, ["--row", "JPS"]).output
 
 
 def test_deals_rich_in_slams():

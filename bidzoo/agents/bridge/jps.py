@@ -1,11 +1,16 @@
 """``jps``: actor-critic whose games are now and then decided by a joint search. Joint policy search, 5.2 and 7.3.
 
-Training goes on from an actor-critic model (``a2c.py``). In a share of the games one decision is searched, all four
-hands being known: for each candidate call of the player (P1), sample the opponent's next call 5 times; for each of
-these and each candidate call of the partner (P2), play out 5 times with the current policy. P2's best call is taken
-for each of the opponent's, P1's best call given that: D = 3. The game goes on from there, and all its calls go to the
-replay buffer with the policy's own chances, as if the policy had sampled them. The paper leaves open which calls are
-candidates.
+Training goes on from an actor-critic model (``a2c.py``). Some decisions are searched, all four hands being known: for
+each candidate call of the player (P1), sample the opponent's next call 5 times; for each of these and each candidate
+call of the partner (P2), play out 5 times with the current policy. P2's best call is taken for each of the opponent's,
+P1's best call given that: D = 3. All calls go to the replay buffer with the policy's own chances, as if the policy had
+sampled them. The paper leaves open which calls are candidates.
+
+``unit`` says what is searched. In a share of the *games*, one decision at the first table: the reply and the answer
+that were found are made too, and the policy bids on. Or a share of the *moves* at both tables, as in the program that
+the authors released: P1's call is made and the game goes on from there, in which later moves are searched with the
+same chance. That program tries the calls of more than 5 %, plays out each pair of calls once, counts the mean of P2's
+candidates and compares the tables' own scores: ``BY_MOVES``.
 """
 
 from dataclasses import dataclass
@@ -16,6 +21,7 @@ import numpy as np
 from bidzoo.agents.bridge import a2c, selfplay
 from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Pairs, Record, candidates, join, paired
+from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F64, I64, States
 from bidzoo.core.options import Count, Share
 from bidzoo.core.streams import Streams
@@ -36,12 +42,25 @@ class Jps(NetworkPolicy):
 class Options(a2c.Options):
     """What a run depends on, beside the model it starts from."""
 
-    share: Share = 0.05  # of games that are searched; 0: non-search
+    share: Share = 0.05  # of games or moves that are searched; 0: non-search
+    unit: Literal["games", "moves"] = "games"
     depth: Literal[1, 3] = 3  # 1: 1-search
     responses: Count = 5  # of the opponent, sampled
     rollouts: Count = 5
     max_actions: Count = 4  # candidates
     min_prob: Share = 0.01
+    partner: Literal["best", "mean"] = "best"  # which of P2's candidates counts after each of the opponent's calls
+    reward: Literal["imps", "score"] = "imps"  # against the other table, or the table's own points
+
+
+BY_MOVES = {  # options as the released program has them
+    "unit": "moves",
+    "rollouts": 1,
+    "max_actions": NUM_CALLS,
+    "min_prob": 0.05,
+    "partner": "mean",
+    "reward": "score",
+}
 
 
 class SearchResult(NamedTuple):
@@ -104,6 +123,8 @@ class Search:
             best, gain = _best(call, second.sign, means)
             answer[open_rows] = call[np.arange(len(open_rows)), best]
             value[open_rows] = second.sign * gain
+            if options.partner == "mean":
+                value[open_rows] = np.bincount(row, means) / np.bincount(row)
         return reply, answer, value
 
     def _mean_reward(self, states: States, calls: I64, board: I64, times: int, key: int) -> F64:
@@ -118,6 +139,8 @@ class Search:
         return self._reward(points, board.repeat(times)).reshape(-1, times).mean(1)
 
     def _reward(self, points: I64, board: I64) -> F64:
+        if self.options.reward == "score":
+            return points.astype(np.float64)
         return np.asarray(imps(points - self.reference[board]) / MAX_IMPS, np.float64)
 
 
@@ -141,13 +164,55 @@ def _with_calls(states: States, calls: I64) -> States:
 
 
 class Trainer(a2c.Trainer):
-    """Actor-critic with searched games."""
+    """Actor-critic with searched games or moves."""
 
     algorithm = "jps"
     options: Options
 
     def play(self, boards: I64, player: Actor, stream: int) -> Pairs:
-        """Duplicate pairs; in a share of them the first table's game is searched once."""
+        """Duplicate pairs with what is searched."""
+        if self.options.unit == "moves":
+            return self._moves(boards, player, stream)
+        return self._games(boards, player, stream)
+
+    # ---- moves
+
+    def _moves(self, boards: I64, player: Actor, stream: int) -> Pairs:
+        """Each move at both tables is searched with the chance ``share``."""
+        options, reference = self.options, np.zeros(len(boards), np.int64)
+        if options.reward == "imps":  # the first table is compared with the second as it is without search
+            reference, _ = self._table(boards, player, 3 * stream + 1, reference, 0.0)
+        points, first = self._table(boards, player, 3 * stream, reference, options.share)
+        reference, second = self._table(boards, player, 3 * stream + 1, points, options.share)
+        return paired(first, second, points, reference)
+
+    def _table(self, boards: I64, player: Actor, stream: int, reference: I64, share: float) -> tuple[I64, Decisions]:
+        """One table of ``boards``, each of whose moves is searched with the chance ``share``: points and decisions."""
+        game, options, key = self.game, self.options, self.options.seed ^ (stream << 32)
+        states, record = game.deal(boards, options.seed), Record(game)
+        record.clear(len(boards))
+        search = Search(game, player, options, reference)
+
+        def choose(rows: I64, turn: I64) -> I64:
+            decisions = selfplay.decide(game, states, rows, player, key, record.rows(len(rows)))
+            numbers = Streams.at(key, boards[rows], decisions.length).random(2)[:, 1]  # the first one is the policy's
+            drawn = np.flatnonzero(numbers < share)
+            call, _ = candidates(decisions.log_chances[drawn], options.max_actions, options.min_prob)
+            searched = drawn[(call >= 0).sum(1) > 1]  # elsewhere the policy's call stands
+            if len(searched):
+                turn_key = key ^ ((1 + int(decisions.length[0])) << 52)  # all rows are at the same turn
+                found = decisions.select(searched)
+                found = found.called(search(found, turn_key).call)
+                decisions.call[searched], decisions.log_chance[searched] = found.call, found.log_chance
+            return decisions.call
+
+        selfplay.bid_out(states, choose)
+        return states["points"][:, 0].astype(np.int64), record.decisions(states)
+
+    # ---- games
+
+    def _games(self, boards: I64, player: Actor, stream: int) -> Pairs:
+        """In a share of the pairs the first table's game is searched once."""
         options, sides = self.options, np.full(len(boards), BOTH)
         key = options.seed ^ ((3 * stream + 2) << 32)
         first, first_decisions = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream)

@@ -456,12 +456,15 @@ def test_rl_improves(tmp_path, beginner):
     assert gain(train(rl.Trainer(beginner, game, options), Run(tmp_path, every=4)), beginner) > 1
 
 
-@pytest.mark.parametrize("flags", [{"share": 0.3}, {"share": 0.3, "depth": 1}, {"share": 0.0}], ids=str)
+FLAGS = {"share": 0.3}, {"share": 0.3, "depth": 1}, {"share": 0.0}, {**jps.BY_MOVES, "share": 0.1}
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
 def test_joint_search_training_goes_on(tmp_path, flags):
     game = Bridge(False, observation="jps267")
     start = network.network_of(a2c.ACTOR_CRITIC, network.module(a2c.ACTOR_CRITIC, 3, last_scale=0.5))
     sizes = {"syncs": 4, "boards": 8, "sync": 2, "minibatch": 64, "burn_in": 200, "capacity": 2000}
-    options = jps.Options(**sizes, responses=2, rollouts=2, **flags)
+    options = jps.Options(**sizes, **{"responses": 2, "rollouts": 2, **flags})
     whole = train(jps.Trainer(start, game, options), Run(tmp_path / "a", every=2))
     train(jps.Trainer(start, game, options), Run(tmp_path / "b", every=2, stop=2))
     same(whole, train(jps.Trainer(start, game, options), Run(tmp_path / "b", every=2)))

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.critic import Critic, contract_scores
-from bidzoo.agents.bridge.jps import Options, Search
+from bidzoo.agents.bridge.jps import BY_MOVES, Options, Search, Trainer
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import candidates, duplicate_pairs, explore
 from bidzoo.envs.bridge.game import Bridge
@@ -139,8 +139,11 @@ def test_branches_are_games_played_out():
     np.testing.assert_array_equal(before, some.states)  # explored on copies
 
 
+WAYS = ("best", "mean"), ("imps", "score")
+
+
 def brute_force(game, actor, decision, options, reference):
-    """Best joint gain of P1's and P2's calls when nobody plays by chance."""
+    """What each candidate of P1 is worth when nobody plays by chance."""
     sign, first_row = 1 if decision.side[0] == 0 else -1, np.zeros(1, np.int64)
     first = [c for c in candidates(decision.log_chances, options.max_actions, options.min_prob)[0][0] if c >= 0]
     values = {}
@@ -160,14 +163,19 @@ def brute_force(game, actor, decision, options, reference):
             ends = [
                 selfplay.finish(game, table, first_row, np.array([c]), actor, actor, np.full(1, 2))[0] for c in answers
             ]
-        values[call] = max(sign * int(imps(end - reference)) / 24 for end in ends)
+        rewards = [int(imps(end - reference)) / 24 if options.reward == "imps" else int(end) for end in ends]
+        values[call] = (max if options.partner == "best" else np.mean)([sign * reward for reward in rewards])
     return values
 
 
-@pytest.mark.parametrize(("depth", "seed"), [*product((1, 3), (2, 3))])
-def test_joint_search_is_brute_force(depth, seed):
+@pytest.mark.parametrize(
+    ("depth", "seed", "partner", "reward"),
+    [(1, 2, "best", "imps"), (3, 2, "best", "imps"), (1, 3, "mean", "score"), *product((3,), (3,), *WAYS)],
+)
+def test_joint_search_is_brute_force(depth, seed, partner, reward):
     game, actor, _, decisions = decisions_of(16, seed, greedy=True)
-    options = Options(depth=depth, responses=2, rollouts=1, max_actions=3, min_prob=0.005)
+    few = {"responses": 2, "rollouts": 1, "max_actions": 3, "min_prob": 0.005}
+    options = Options(depth=depth, partner=partner, reward=reward, **few)
     chosen = np.arange(0, len(decisions.call), 9)
     reference = np.random.default_rng(1).integers(-300, 300, 16)
     some = decisions.select(chosen)
@@ -177,3 +185,71 @@ def test_joint_search_is_brute_force(depth, seed):
         values = brute_force(game, actor, one, options, reference[one.board[0]])
         assert found.value[i] == pytest.approx(max(values.values()))
         assert values[found.call[i]] == pytest.approx(max(values.values()))
+
+
+MODEL = network.module(Architecture("jps267", 38, width=32, depth=2), 5, last_scale=1.0)
+
+
+def moves_of(boards, greedy=False, **options):
+    """Pairs whose moves are searched, as the released program has it but for ``options``, and what was searched."""
+    game, options = Bridge(False, observation="jps267"), {**BY_MOVES, "seed": 2, "max_actions": 3, **options}
+    trainer, searched, search = Trainer(None, game, Options(capacity=9, **options)), [], Search.__call__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Search, "__call__", lambda *args: searched.append(args) or search(*args))
+        return trainer.play(np.asarray(boards), selfplay.actor(MODEL, game.encoder, greedy=greedy), 7), searched
+
+
+@pytest.mark.parametrize("share", [0.1, 0.6])
+def test_a_share_of_the_moves_is_searched_at_both_tables(share):
+    pairs, searched = moves_of(np.arange(60), share=share, min_prob=0.0, responses=1, depth=1)
+    moves, tables = len(pairs.decisions.call), [0, 0]
+    for search, decisions, _ in searched:
+        tables[int(search.reference.any())] += len(decisions.call)
+    assert sum(tables) == pytest.approx(share * moves, abs=4 * (share * (1 - share) * moves) ** 0.5)
+    assert min(tables) > 0.3 * sum(tables)
+
+
+@pytest.mark.parametrize("options", [{"share": 0.0}, {"share": 1.0, "min_prob": 1.0}], ids=str)
+def test_what_is_not_searched_is_the_policys_own(options):
+    """Also where there is but one candidate."""
+    (pairs, searched), (without, _) = moves_of(np.arange(30), **options), moves_of(np.arange(30), share=0, unit="games")
+    assert not searched
+    np.testing.assert_array_equal(pairs.decisions.call, without.decisions.call)
+    np.testing.assert_array_equal(pairs.outcome, without.outcome)
+
+
+@pytest.mark.parametrize("unit", ["games", "moves"])
+def test_a_call_that_was_searched_is_kept_with_its_own_chance(unit):
+    """Not with that of the call which the policy would have made."""
+    decisions = moves_of(np.arange(30), share=1.0, responses=2, min_prob=0.01, unit=unit)[0].decisions
+    made = np.take_along_axis(decisions.log_chances, decisions.call[:, None], 1)[:, 0]
+    np.testing.assert_array_equal(decisions.log_chance, made)
+    assert (decisions.log_chances.max(1) > made).any()
+
+
+def test_a_searched_move_is_the_best_one_and_the_game_goes_on_from_it():
+    """Where nobody plays by chance; later moves of the same game are searched too."""
+    game, options = Bridge(False, observation="jps267"), {"min_prob": 0.01}
+    actor = selfplay.actor(MODEL, game.encoder, greedy=True)
+    pairs, searched = moves_of(np.arange(8), greedy=True, share=1.0, responses=1, **options)
+    decisions, options = pairs.decisions, Options(**{**BY_MOVES, "max_actions": 3, **options})
+    call, _ = candidates(decisions.log_chances, 3, 0.01)
+    several = (call >= 0).sum(1) > 1
+    assert several.sum() == sum(len(some.call) for _, some, _ in searched) > 20
+    np.testing.assert_array_equal(decisions.call[~several], call[~several, 0])
+    for i in np.flatnonzero(several)[::4]:
+        values = brute_force(game, actor, decisions.select(np.array([i])), options, 0)
+        assert values[decisions.call[i]] == pytest.approx(max(values.values()))
+
+
+@pytest.mark.parametrize("reward", ["imps", "score"])
+def test_searched_moves_do_not_depend_on_the_batch(reward):
+    boards, sizes = np.arange(12), {"share": 0.5, "responses": 2, "min_prob": 0.01, "reward": reward}
+    whole, searched = moves_of(boards, **sizes)
+    assert searched
+    for some in (boards[:1], boards[5:9]):
+        part, _ = moves_of(some, **sizes)
+        for k, board in enumerate(some):
+            at, here = whole.decisions.board == board, part.decisions.board == k
+            np.testing.assert_array_equal(whole.decisions.call[at], part.decisions.call[here])
+            np.testing.assert_array_equal(whole.outcome[at], part.outcome[here])
