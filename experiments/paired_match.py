@@ -36,7 +36,7 @@ def tables(
     for done, name in enumerate(candidates, 2):
         direct, theirs = duplicate(game, players[name], players[base], numbers, seed), against(name)
         more = {other: theirs[other].imps - mine[other].imps for other in opponents}
-        row: dict[str, Any] = {"agent": players[name].name, f"over {players[base].name}": direct.estimate}
+        row: dict[str, Any] = {"agent": name, f"over {players[base].name}": direct.estimate}
         row |= {others[other].name: Estimate.of(each, group=direct.deals) for other, each in more.items()}
         if more:
             row["mean"] = Estimate.of(np.mean([*more.values()], axis=0), group=direct.deals)

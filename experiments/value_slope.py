@@ -12,7 +12,6 @@ difference of two slopes is measured by deal.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -101,7 +100,7 @@ def rows(
         size, count = len(game.deals.hands), len(np.unique(whole.deal))
         here = line(whole, size)
         row = {
-            "agent": Path(name).stem,
+            "agent": name,
             "opponent": opponent,
             "calls": len(whole.deal),
             "intercept": here.intercept,
@@ -111,7 +110,7 @@ def rows(
             first = here
         else:
             difference = here.slope - first.slope, here.influence - first.influence
-            row[f"slope less that of {Path(names[0]).stem}"] = slope_estimate(*difference, count)
+            row[f"slope less that of {names[0]}"] = slope_estimate(*difference, count)
         found.append(row)
     return found
 
