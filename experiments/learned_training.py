@@ -140,9 +140,12 @@ def play_pass(config: LearnedOptions, weights: dict[str, F32], step: int) -> tup
     return collect(config, (learner, SpadesPolicy("bis")), learners, seed, all_games(), kinds)
 
 
-def rounded(array: F32) -> F32:
-    """``array``, each number the nearest (of two, the even) one of half precision with ``BITS`` significant bits."""
-    half, drop = np.array(array, np.float16), HALF - BITS
+def rounded(array: F32, bits: int = BITS) -> F32:
+    """``array``, each number the nearest (of two, the even) one of half precision with ``bits`` significant bits.
+
+    ``bits``: less than ``HALF``.
+    """
+    half, drop = np.array(array, np.float16), HALF - bits
     whole = half.view(np.uint16).astype(np.uint32)
     whole += (1 << (drop - 1)) - 1 + (whole >> drop & 1)
     return (whole >> drop << drop).astype(np.uint16).view(np.float16).astype(np.float32)
