@@ -89,6 +89,8 @@ COMMANDS = {  # smallest settings
     "--set belief_length=1 --set policy_length=1",
     "experiments/train.py pi": f"pi {START} {TRAIN} --set boards=4 --set iterations=3 --set searches=6 --set r_max=8 "
     "--set p_max=40",
+    "experiments/train.py distil": f"distil {START} {TRAIN} --width 8 --depth 1 --set boards=4 "
+    "--set iterations=3 --set minibatch=16",
     "experiments/train.py evaluator": "evaluator --deals few.npz --cards 8 --suits 4 --hidden 8 --every 1 --set steps=4"
     " --set batch=16",
 }

@@ -273,7 +273,7 @@ def trainers():
     torch.set_num_threads(1)  # a forked child has no other threads, and would wait for them
     import expert_training
     import learned_training
-    from trainers import baseline16, baseline19, evaluator, pbl, pi
+    from trainers import baseline16, baseline19, distil, evaluator, pbl, pi
 
     from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, rpi, sl
     from bidzoo.agents.bridge.expert import Experts
@@ -330,6 +330,9 @@ def trainers():
         "learned": lambda: learned_training.Trainer(learned_training.LearnedOptions(passes=2, **spades)),
         "ppo": lambda: ppo.Trainer(beginner, game(), ppo.Options(iterations=2, boards=4, minibatch=16)),
         "rpi": lambda: rpi.Trainer(beginner, game(), rpi.Options(iterations=2, boards=4, minibatch=16)),
+        "distil": lambda: distil.Trainer(
+            beginner, game(), distil.Options(iterations=2, boards=4, minibatch=16), beginner.architecture
+        ),
         "rl": lambda: rl.Trainer(beginner, game(), rl.Options(**pairs, value_width=8, warm_up=0)),
         "pi": lambda: pi.Trainer(beginner, game(), pi.Options(iterations=2, boards=4, searches=6, r_max=8, p_max=40)),
         "a2c": lambda: a2c.Trainer(None, game("jps267"), a2c.Options(**pairs)),

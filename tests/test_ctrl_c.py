@@ -74,6 +74,7 @@ COMMANDS = {  # words behind each command, which make it take long where it can;
     f"{RETRAIN} baseline19": f"calls.npz {TRAINING}",
     f"{RETRAIN} pbl": TRAINING,
     f"{RETRAIN} pi": TRAINING,
+    f"{RETRAIN} distil": TRAINING,
     f"{RETRAIN} evaluator": "",
 }
 HEARS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # unlike a background job

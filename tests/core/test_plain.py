@@ -13,6 +13,7 @@ import bidzoo
 from bidzoo import agents, registry
 from bidzoo.cli.compiling import briefly
 from bidzoo.core import plain
+from bidzoo.core.bits import unpack_row
 from bidzoo.core.calls import Call
 from bidzoo.core.kernels import KERNELS, Kernel
 from bidzoo.core.streams import Streams
@@ -163,6 +164,8 @@ def test_kernels_give_the_same_bytes(both_ways):
     par(cards, 1, 3)
     stages(rng.integers(0, 2, (9, BIDDER1375.size), dtype=np.int8))
     Streams.at(3, np.arange(5)).random(2)
+    unpack_row(rng.integers(0, 256, 9, np.uint8), np.zeros(72, np.int8))
+    registry.make_game("bridge_bidding_v0").deal(np.arange(5), 3)
     for env_id in ("bridge_bidding_v0", "spades_v0", "mini_hanabi_v0"):
         game = registry.make_game(env_id, **(SPADES if env_id == "spades_v0" else {}))
         for name, entry in agents.AGENTS.items():
