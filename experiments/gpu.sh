@@ -7,7 +7,7 @@
 #     sh experiments/gpu.sh rl          # from rl, big batches, in two stages: weights (DEALS: estimated deals)
 #     sh experiments/gpu.sh rl-paper    # from sl, as Table I of belief Monte Carlo search has it: weights (START, DEALS)
 #     sh experiments/gpu.sh distil      # a student of rpi, 4 x 1024: weights
-#     sh experiments/gpu.sh rpi         # from rpi, or a student (START), against 25 opponents and past selves: weights
+#     sh experiments/gpu.sh rpi         # from rpi, or a student (START), against 13 agents and 12 past selves: weights
 #     sh experiments/gpu.sh ppo         # from ppo, big batches, against past selves and the open experts: weights
 #     sh experiments/gpu.sh sl          # the 4 x 2048 network of belief Monte Carlo search: weights (AUCTIONS: a file)
 #

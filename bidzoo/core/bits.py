@@ -69,6 +69,11 @@ def unpack_row(packed: U8, out: I8) -> None:
             out[8 * n + k] = (packed[n] >> k) & 1
 
 
+def packed_size(entries: int) -> int:
+    """Bytes that hold so many entries."""
+    return -(-entries // 8)
+
+
 def unpack(packed: U8, size: int) -> I8:
     """The first ``size`` entries ``[B, size]`` of rows ``[B, N]`` that ``pack_row`` packed."""
     return np.unpackbits(packed, axis=1, count=size, bitorder="little").view(np.int8)

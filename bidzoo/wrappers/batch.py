@@ -12,6 +12,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from bidzoo.agents.policy import Uniform
+from bidzoo.core.bits import packed_size
 from bidzoo.core.kernels import F32, I8, I64, Bool, States, row
 from bidzoo.core.options import truth, whole
 from bidzoo.core.streams import Streams, checked_seed
@@ -91,7 +92,7 @@ class Batch:
                 " if it is, make it with Encoder(..., bits=True)"
             )
         self.single_observation_space = (
-            spaces.Box(0, 255, (-(-size // 8),), np.uint8) if self.packed else spaces.Box(0, 1, (size,), np.int8)
+            spaces.Box(0, 255, (packed_size(size),), np.uint8) if self.packed else spaces.Box(0, 1, (size,), np.int8)
         )
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.seed = 0
@@ -100,7 +101,7 @@ class Batch:
         self.observation: I8 = self.buffers.observation
         self.reward, self.terminated = self.buffers.reward, self.buffers.over
         if self.packed:
-            bits: Any = np.zeros((num_envs, -(-size // 8)), np.uint8)  # declared as what most batches have
+            bits: Any = np.zeros((num_envs, packed_size(size)), np.uint8)  # declared as what most batches have
             self.observation = bits
         self.player, self.action_mask = self.buffers.player.copy(), self.buffers.mask.copy()
         self._stride = num_envs if autoreset else 0

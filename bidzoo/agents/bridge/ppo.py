@@ -27,7 +27,7 @@ from bidzoo.agents.bridge.selfplay import (
 )
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
-from bidzoo.core.arrays import Arrays, digest, within
+from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
@@ -116,11 +116,10 @@ class Trainer(trainer.Trainer):
             self.snapshots.append(network.arrays(self.anchor))
 
     def arrays(self) -> Arrays:
-        return {f"{n}/{name}": array for n, snapshot in enumerate(self.snapshots) for name, array in snapshot.items()}
+        return trainer.numbered(self.snapshots)
 
     def restore(self, arrays: Arrays) -> None:
-        numbers = sorted({int(key.split("/")[0]) for key in arrays})
-        self.snapshots = [within(arrays, f"{n}/") for n in numbers]
+        self.snapshots = trainer.in_order(arrays)
 
     # ---- playing -------------------------------------------------------------------------
 

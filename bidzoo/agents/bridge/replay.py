@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bidzoo.agents.bridge.selfplay import Pairs
 from bidzoo.core.arrays import Arrays
+from bidzoo.core.bits import packed_size
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F32, F64, I8, I64, U8, row
@@ -108,8 +109,8 @@ class ReplayBuffer:
         """
         self.capacity = capacity
         self._fields: dict[str, NDArray[Any]] = {
-            "observation": np.zeros((capacity, -(-observation // 8)), np.uint8),
-            "legal": np.zeros((capacity, -(-NUM_CALLS // 8)), np.uint8),
+            "observation": np.zeros((capacity, packed_size(observation)), np.uint8),
+            "legal": np.zeros((capacity, packed_size(NUM_CALLS)), np.uint8),
             "hidden": np.zeros((capacity, hidden), np.int8),
             "call": np.zeros(capacity, np.int8),
             "log_probability": np.zeros(capacity, np.float32),

@@ -7,7 +7,7 @@ docs/agents/rl.md says what differs.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.a2c import ActorCritic, PairOptions
 from bidzoo.agents.bridge.critic import UNIT, Critic, explained, optimiser
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, unpacked
+from bidzoo.agents.bridge.replay import Sample
 from bidzoo.agents.bridge.selfplay import Pairs, log_chances
 from bidzoo.agents.bridge.trainer import Metrics, descend
 from bidzoo.core.cards import NUM_CALLS
@@ -90,17 +91,21 @@ class Trainer(ActorCritic):
         """Algorithm 2: one minibatch for value and policy, then its new priorities."""
         options = self.options
         sample = self.replay.sample(options.minibatch, options.seed + 1, step, options.importance)
-        observation = unpacked(self.tensor(sample.observation), self.architecture.inputs)
-        inputs = self.critic.tensor(sample.hidden) if options.hidden else observation.bfloat16()
+        inputs = self.critic.tensor(sample.hidden) if options.hidden else self._observation(sample).bfloat16()
         outcome, weight = self.tensor(sample.outcome), self.tensor(sample.weight)
         advantage = outcome - _SHARE * self.critic.learn(inputs, outcome / _SHARE, weight)
         self.replay.update(sample.rows, advantage.abs().cpu().numpy())
         if step < options.warm_up * options.sync:
             return {}
-        chances = log_chances(self.model, observation, unpacked(self.tensor(sample.legal), NUM_CALLS))
+        legal = unpacked(self.tensor(sample.legal), NUM_CALLS)
+        chances = log_chances(self.model, self._observation(sample), legal)
         chance = chances.gather(1, self.tensor(sample.call)[:, None])[:, 0]
         ratio = (chance - self.tensor(sample.log_probability)).exp().detach()
         entropy = -(chances.exp() * chances).sum(1)
         loss = -(weight * (ratio * advantage * chance + options.entropy * entropy)).mean()
         descend(self.adam, loss, options.policy_rate)
         return {"entropy": entropy.mean().detach()}
+
+    def _observation(self, sample: Sample) -> Any:
+        """What the players of ``sample`` see, in torch."""
+        return unpacked(self.tensor(sample.observation), self.architecture.inputs)

@@ -26,7 +26,7 @@ from bidzoo.agents.bridge.selfplay import (
 )
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
-from bidzoo.core.arrays import Arrays, digest, within
+from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.bits import unpack
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import I64
@@ -106,11 +106,10 @@ class Trainer(trainer.Trainer):
         self.snapshots = [network.arrays(self.average)] if options.past else []
 
     def arrays(self) -> Arrays:
-        return {f"{n}/{name}": array for n, snapshot in enumerate(self.snapshots) for name, array in snapshot.items()}
+        return trainer.numbered(self.snapshots)
 
     def restore(self, arrays: Arrays) -> None:
-        numbers = sorted({int(key.split("/")[0]) for key in arrays})
-        self.snapshots = [within(arrays, f"{n}/") for n in numbers]
+        self.snapshots = trainer.in_order(arrays)
 
     def player(self) -> Network:
         """The averaged network, its logits nats of the policy that plays."""

@@ -30,7 +30,7 @@ from bidzoo.agents.bridge.network import (
     unpacked,
 )
 from bidzoo.agents.policy import Policy
-from bidzoo.core.bits import pack_row, unpack, unpack_row
+from bidzoo.core.bits import pack_row, packed_size, unpack, unpack_row
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, U8, Bool, States, allocate, batched
 from bidzoo.core.streams import Streams, next_row, stream_row, unit_row
@@ -46,7 +46,6 @@ from bidzoo.envs.game import Encoder, legal_actions
 NORTH_SOUTH, EAST_WEST, BOTH, ONE = 0, 1, 2, 3  # whose decisions are learned from; ONE + k: of seat k alone
 
 _NEVER = np.float32(-1e9)  # log-probability of an illegal call
-_CALL_BYTES = -(-NUM_CALLS // 8)
 
 
 class Actor(NamedTuple):
@@ -269,8 +268,8 @@ def empty(game: Bridge, n: int, encoder: Encoder | None = None, all_chances: boo
         later=allocate(game.state, 0),
         row=np.empty(n, np.int64),
         length=np.empty(n, np.int64),
-        observation=np.empty((n, -(-size // 8)), np.uint8),
-        legal=np.empty((n, _CALL_BYTES), np.uint8),
+        observation=np.empty((n, packed_size(size)), np.uint8),
+        legal=np.empty((n, packed_size(NUM_CALLS)), np.uint8),
         call=np.empty(n, np.int64),
         log_chance=np.empty(n, np.float32),
         log_chances=np.empty((n, NUM_CALLS if all_chances else 0), np.float32),
@@ -306,9 +305,9 @@ class Record:
     def _reserve(self, n: int) -> None:
         """Have room for ``n`` decisions."""
         if n > len(self._memory.call):
-            before, self._memory = self._memory, empty(self._game, n, all_chances=self._all_chances)
+            outgrown, self._memory = self._memory, empty(self._game, n, all_chances=self._all_chances)
             for name in Decisions._fields[1:]:
-                getattr(self._memory, name)[: self._written] = getattr(before, name)[: self._written]
+                getattr(self._memory, name)[: self._written] = getattr(outgrown, name)[: self._written]
 
     def rows(self, n: int) -> Decisions:
         """The next ``n`` decisions, to be written."""
@@ -382,14 +381,18 @@ def play_out(
         number = np.zeros(len(states), np.int64)
     holder = np.where(_LEARNS[sides], 0, 1 + number[:, None]).astype(np.int8)  # [B, 4]  places in ``players``
     alone = not holder.any()
-    memory = [_memory_of(game, player, len(states)) for player in players]
+    memory = {
+        place: empty(game, len(states), player.encoder, all_chances=False)
+        for place, player in enumerate(players)
+        if isinstance(player, Actor)
+    }
 
     def ask(place: int, rows: I64) -> I64:
         player = players[place]
         if isinstance(player, Policy):
             return _answers(game, states, rows, player, key)
         out = record.rows(len(rows)) if record and place == 0 else memory[place].select(slice(0, len(rows)))
-        return _decisions(states, rows, player, key, out).call
+        return decide(game, states, rows, player, key, out).call
 
     def choose(rows: I64, turn: I64) -> I64:
         if alone:
@@ -407,11 +410,6 @@ def play_out(
 _LEARNS = np.array(  # [sides, seats]  whether the learner sits there
     [[side == BOTH or side == seat % 2 or side == ONE + seat for seat in range(4)] for side in range(ONE + 4)]
 )
-
-
-def _memory_of(game: Bridge, player: Actor | Policy, n: int) -> Decisions:
-    """Memory for ``n`` decisions of ``player`` that nobody records."""
-    return empty(game, n if isinstance(player, Actor) else 0, getattr(player, "encoder", None), all_chances=False)
 
 
 def bid_out(states: States, choose: Callable[[I64, I64], I64]) -> None:
@@ -452,13 +450,8 @@ def _answers(game: Bridge, states: States, rows: I64, player: Policy, key: int) 
 def decide(game: Bridge, states: States, rows: I64, player: Actor, key: int, out: Decisions | None = None) -> Decisions:
     """Decisions of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``, written into ``out`` ``[n]`` if given."""
     out = empty(game, len(rows), player.encoder) if out is None else out
-    return _decisions(states, rows, player, key, out)._replace(later=states)
-
-
-def _decisions(states: States, rows: I64, player: Actor, key: int, out: Decisions) -> Decisions:
-    """``out`` ``[n]``, in which the decisions of ``player`` at ``rows`` ``[n]`` of ``states`` are written."""
     player.choose(out, observe(states, rows, player.encoder, key, out))
-    return out
+    return out._replace(later=states)
 
 
 def observe(states: States, rows: I64, encoder: Encoder, key: int, out: Decisions) -> F64:

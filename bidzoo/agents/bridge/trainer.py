@@ -222,6 +222,17 @@ def torch_threads(count: int) -> Iterator[None]:
         torch.set_num_threads(previous)
 
 
+def numbered(snapshots: Sequence[Arrays]) -> dict[str, NDArray[Any]]:
+    """The arrays of all ``snapshots`` of a network, as ``Trainer.arrays`` keeps them."""
+    return {f"{n}/{name}": array for n, snapshot in enumerate(snapshots) for name, array in snapshot.items()}
+
+
+def in_order(arrays: Arrays) -> list[dict[str, Any]]:
+    """The snapshots that ``numbered`` put together."""
+    numbers = sorted({int(key.split("/")[0]) for key in arrays})
+    return [dict(within(arrays, f"{n}/")) for n in numbers]
+
+
 # ---- from recorded positions -------------------------------------------------------------
 
 
