@@ -118,7 +118,8 @@ def actor_of(model: Any, architecture: Architecture, device: str = "cpu", greedy
     """``actor`` of the torch network ``model`` as it is now, a network of ``architecture``.
 
     On a processor our compiled network plays, not torch: two to three times as quick at 4096 rows of 512 wide, 17 times
-    at one, not at 4096 rows of 2048 wide, and the same on any processor and any number of threads. Its logits are those of torch up to rounding (``dense``).
+    at one, though not at 4096 rows of 2048 wide; and the same on any processor and any number of threads. Its logits
+    are those of torch up to rounding (``dense``).
     """
     if device != "cpu":
         return actor(half_precision(model), architecture.encoder, device, greedy)
