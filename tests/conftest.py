@@ -20,7 +20,7 @@ import typer.testing
 
 from bidzoo.core import threads
 
-threads.SHARE = 32  # batches of the tests are small, and those of users are shared
+threads.ROWS, threads.SHARE = 32, 8  # batches of the tests are small, and those of users are shared
 from bidzoo.core.kernels import COMPILED, KERNELS, STARTING, Kernel  # noqa: E402
 
 np.seterr(all="raise", under="ignore")

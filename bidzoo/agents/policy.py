@@ -10,9 +10,10 @@ import numpy as np
 from bidzoo.core import plugins
 from bidzoo.core.bits import choose_row
 from bidzoo.core.calls import Call
-from bidzoo.core.kernels import I8, I64, U64, States, batched, row
+from bidzoo.core.kernels import I8, I64, U64, States, batched, row, rows_a_thread
 from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams, next_row
+from bidzoo.core.threads import ROWS
 from bidzoo.envs.asking import Answer, AtTable, answer_of
 from bidzoo.envs.game import Encoder, Game, legal_actions
 
@@ -49,6 +50,7 @@ def part_of(policy: Policy, views: States, legal: I8, rng: Streams) -> I64:
 
 
 @batched
+@rows_a_thread(4 * ROWS)
 def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     """A uniform legal action of each row ``legal`` ``[B, A]`` into ``out`` ``[B]``; ``keys`` ``[B]`` are consumed.
 

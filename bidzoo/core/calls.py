@@ -52,10 +52,10 @@ class Call:
         if form is None:
             return None
         entry = form.entry_point
-        if rows and rows[1] >= 2 * kernel.share:
-            return partial(_spread, entry, rows[1], kernel.share, self._first)
+        if rows and rows[1] >= 2 * kernel.rows:
+            return partial(_spread, entry, rows[1], kernel.rows, self._first)
         return partial(entry, *rows, *self._first)
 
 
-def _spread(entry: Callable[..., None], rows: int, share: int, first: tuple[Any, ...], *arguments: Any) -> None:
-    spread(entry, rows, first + arguments, share)
+def _spread(entry: Callable[..., None], rows: int, least: int, first: tuple[Any, ...], *arguments: Any) -> None:
+    spread(entry, rows, first + arguments, least)

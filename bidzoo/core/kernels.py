@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core import compiling, plain
-from bidzoo.core.threads import SHARE, spread
+from bidzoo.core.threads import ROWS, spread
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
@@ -77,7 +77,7 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], as_python: bool = True) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
-        self.share: int = getattr(function, "share", SHARE)  # rows that a thread takes at least, see ``in_shares_of``
+        self.rows: int = getattr(function, "rows", ROWS)  # that a thread does at least, see ``rows_a_thread``
         self.form = Form.UNCOMPILED if UNCOMPILED else STARTING
         self._has_python, self._last_look, self._plain_seconds = as_python, -LOOK_AGAIN, 0.0
         update_wrapper(self, function)
@@ -188,7 +188,7 @@ def kernel_named(module: str, name: str) -> Kernel:
 if TYPE_CHECKING:  # checkers see the plain signatures
 
     def row(function: F) -> F: ...
-    def in_shares_of(rows: int) -> Callable[[F], F]: ...
+    def rows_a_thread(rows: int) -> Callable[[F], F]: ...
     def batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
     def compiled_batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
 
@@ -206,14 +206,14 @@ else:
         """``batched`` of what cannot run as plain Python."""
         return _batched(Kernel(function, as_python=False))
 
-    def in_shares_of(rows: int) -> Callable[[F], F]:
-        """Below ``batched``, for kernels whose rows take long: a thread takes at least ``rows``, some 50 microseconds.
+    def rows_a_thread(rows: int) -> Callable[[F], F]:
+        """Below ``batched``, where rows take long or little: a thread does at least ``rows``, some 200 microseconds.
 
-        Without it a thread takes at least ``threads.SHARE`` rows, as is right for those of a game.
+        Without it a thread does at least ``threads.ROWS``, as is right for steps of bridge and Spades.
         """
 
         def mark(function: F) -> F:
-            function.share = rows  # type: ignore[attr-defined]
+            function.rows = rows  # type: ignore[attr-defined]
             return function
 
         return mark
@@ -227,7 +227,7 @@ else:
             elif kernel.form is STARTING:
                 kernel.run_rows(rows, *arguments)
             else:
-                spread(kernel.compiled, rows, arguments, kernel.share)
+                spread(kernel.compiled, rows, arguments, kernel.rows)
 
         dispatch.kernel = kernel  # type: ignore[attr-defined]
         return dispatch

@@ -1,8 +1,9 @@
 """Rows of a batch on several cores: a pool of Python threads over kernels that release Python's lock.
 
-A large batch is cut into equal shares, one a thread. The caller works too: it takes one share after the other until
-none are left, and waits for those that helpers have taken. A small batch has one share, and the caller does it alone.
-Results are the same for any number of threads: a row depends on nothing but itself.
+A large batch is cut into equal shares, up to four a thread. Each thread takes one after the other until none are left,
+the caller too, which then waits for those that helpers have taken. A helper begins some 60 microseconds late; of
+several shares it then does fewer, rather than let the caller wait. A small batch has one share, and the caller does it
+alone. Results are the same for any number of threads: a row depends on nothing but itself.
 
 A signal that arrives in the middle, such as Ctrl-C, is raised when no helper is at work on the batch any more. Helpers
 are daemon threads that wait for a queue, so the process ends whenever it wants to; a forked child makes its own.
@@ -21,7 +22,9 @@ from queue import SimpleQueue
 from typing import Any
 
 VARIABLE = "BIDZOO_THREADS"
-SHARE = 1024  # rows that a thread takes at least; some 50 microseconds of work, about what waking it takes
+ROWS = 2048  # that a thread does at least: of bridge or Spades some 300 microseconds of work; waking it takes 120
+SHARES = 4  # of a thread's rows
+SHARE = ROWS // SHARES  # rows of a share at least, where a thread does ``ROWS``
 
 _count = 0  # threads that kernels may use; 0: not asked for yet
 _pool: _Pool | None = None
@@ -70,16 +73,16 @@ def kernel_threads(count: int) -> Iterator[None]:
         set_threads(before)
 
 
-def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...], least: int = SHARE) -> None:
+def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...], least: int = ROWS) -> None:
     """``kernel(start, stop, *arguments)``, compiled, over all ``rows``, at least ``least`` of them a thread."""
-    shares = min(get_threads(), rows // least)
-    if shares < 2:
+    threads = min(get_threads(), rows // least)
+    if threads < 2:
         kernel(0, rows, *arguments)
         return
-    job = _Job(kernel, rows, arguments, shares)
+    job = _Job(kernel, rows, arguments, min(SHARES * threads, rows))
     try:
         pool = _helpers()
-        for _ in range(min(shares - 1, pool.size)):
+        for _ in range(min(threads - 1, pool.size)):
             pool.jobs.put(job)
         job.work()
     finally:

@@ -17,7 +17,7 @@ from bidzoo.core.bits import choose_row, pack_row
 from bidzoo.core.calls import Call
 from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, batched, row
 from bidzoo.core.streams import next_row, stream_row
-from bidzoo.core.threads import SHARE
+from bidzoo.core.threads import ROWS, SHARE
 from bidzoo.envs.game import Bits, Buffers, Game, Moves, MovesAt, Table
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,6 +63,8 @@ def clock_row(state: State) -> int:
 
 # ---- binding ------------------------------------------------------------------------------
 
+ROWS_A_THREAD = ROWS  # see ``kernels.rows_a_thread``; a game whose steps take much less has another number
+
 NEEDED = {each.__name__: each for each in (begin_row, legal_row, act_row, reward_row, observe_row, view_row)}
 
 
@@ -92,6 +94,7 @@ def bind(game: str, module: str, given: Mapping[str, Any]) -> SimpleNamespace:
     for name, template in marked.items():
         function = FunctionType(template.__code__, scope, name)
         function.__module__, function.__qualname__ = module, f"{name}_{game}"
+        function.rows = scope["ROWS_A_THREAD"]  # type: ignore[attr-defined]
         scope[name] = template.made_as(function)
     return SimpleNamespace(**scope)
 

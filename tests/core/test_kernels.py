@@ -26,7 +26,7 @@ from bidzoo.core.kernels import (
 )
 from bidzoo.core.plain import in_plain_python
 from bidzoo.core.streams import below_row, next_row, unit_row
-from bidzoo.core.threads import SHARE
+from bidzoo.core.threads import ROWS
 from bidzoo.envs.bridge.auction import legal_row
 from bidzoo.envs.bridge.state import STATE
 
@@ -162,7 +162,7 @@ def _square(start: int, stop: int, x: I64, out: I64) -> None:
         out[b] = x[b] * x[b]
 
 
-@pytest.mark.parametrize("n", [0, 1, 2 * SHARE - 1, 2 * SHARE, 5 * SHARE])
+@pytest.mark.parametrize("n", [0, 1, 2 * ROWS - 1, 2 * ROWS, 5 * ROWS])
 def test_few_rows_and_many_give_the_same(n: int) -> None:
     x = np.arange(n)
     out = np.zeros(n, np.int64)

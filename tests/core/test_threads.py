@@ -86,11 +86,11 @@ def test_threads_follow_the_cores_of_the_process(monkeypatch: pytest.MonkeyPatch
     assert 1 <= threads.cores() <= 3
 
 
-SHARE = _count_up.kernel.share  # type: ignore[attr-defined]
+ROWS = _count_up.kernel.rows  # type: ignore[attr-defined]
 
 
 @compiled
-@pytest.mark.parametrize("rows", [1, SHARE, 2 * SHARE - 1, 2 * SHARE, 1000, 4097])
+@pytest.mark.parametrize("rows", [1, ROWS, 2 * ROWS - 1, 2 * ROWS, 1000, 4097])
 @pytest.mark.parametrize("count", [1, 2, 3, 50])
 def test_every_row_is_done_once(rows: int, count: int) -> None:
     done = np.zeros(rows, np.int64)
@@ -110,8 +110,9 @@ def shares_of(rows: int, count: int, least: int) -> list[tuple[int, int]]:
 
 def test_shares_are_equal_and_not_too_small() -> None:
     assert shares_of(1000, 1, 10) == [(0, 1000)]
-    assert shares_of(1000, 4, 10) == [(0, 250), (250, 500), (500, 750), (750, 1000)]
-    assert shares_of(1000, 16, 300) == [(0, 333), (333, 666), (666, 1000)]
+    assert shares_of(1000, 2, 10) == [(125 * k, 125 * k + 125) for k in range(8)]  # four a thread
+    assert shares_of(1200, 16, 400) == [(100 * k, 100 * k + 100) for k in range(12)]  # for three threads
+    assert shares_of(5, 4, 1) == [(k, k + 1) for k in range(5)]
     assert shares_of(1000, 4, 501) == [(0, 1000)]  # for the caller alone
     assert shares_of(0, 4, 10) == [(0, 0)]
 
@@ -136,7 +137,7 @@ def test_a_helper_that_does_not_run_is_not_waited_for(monkeypatch: pytest.Monkey
     """Whatever keeps the others from work, as the system does on a busy machine, the caller does all shares."""
     monkeypatch.setattr(threads, "_pool", None)
     monkeypatch.setattr(threads._Job, "help", lambda job: None)
-    assert len(shares_of(1000, 3, 10)) == 3
+    assert len(shares_of(1000, 3, 10)) == 12
 
 
 def test_what_a_helper_raises_is_raised_for_the_caller(two_threads: None) -> None:
@@ -149,7 +150,7 @@ def test_what_a_helper_raises_is_raised_for_the_caller(two_threads: None) -> Non
 
     with pytest.raises(ZeroDivisionError, match="of a helper"):
         threads.spread(kernel, 1000, (), 10)
-    assert len(shares_of(1000, 2, 10)) == 2  # the pool goes on
+    assert len(shares_of(1000, 2, 10)) == 8  # the pool goes on
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

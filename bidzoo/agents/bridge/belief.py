@@ -15,7 +15,7 @@ from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.network import Network, Weighted, sigmoid
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
-from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, in_shares_of, row
+from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, row, rows_a_thread
 from bidzoo.core.options import Range
 from bidzoo.core.streams import next_row, unit_row
 from bidzoo.envs.bridge.formats.auctions import Positions
@@ -177,7 +177,7 @@ def sample_row(cards: I64, weights: F64, ways: F64, key: np.uint64, hands: I64) 
 
 
 @batched
-@in_shares_of(32)
+@rows_a_thread(128)
 def _sample(start: int, stop: int, keys: U64, cards: I64, weights: F64, ways: F64, hands: I64) -> None:
     for d in range(start, stop):
         keys[d] = sample_row(cards, weights, ways, keys[d], hands[d])

@@ -36,7 +36,7 @@ from bidzoo.agents.bridge.network import Network
 from bidzoo.agents.bridge.selfplay import bid_out, legal_calls, make
 from bidzoo.agents.explanation import Explanation, chances_of
 from bidzoo.core.cards import NUM_CARDS
-from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, in_shares_of, row
+from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row, rows_a_thread
 from bidzoo.core.options import Checked, Count, Share, Weight, Whole, check_options, checked, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, open_auction_row
@@ -148,7 +148,7 @@ def gain_row(contract: I64, other: I64, chance: F32, chance_other: F32, vulnerab
 
 
 @batched
-@in_shares_of(64)
+@rows_a_thread(1024)
 def _gains(start: int, stop: int, contracts: I64, chances: F32, vulnerable: int, in_imps: bool, out: F64) -> None:
     for d in range(start, stop):
         other = contracts[d, 0]

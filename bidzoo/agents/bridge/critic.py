@@ -18,7 +18,7 @@ from bidzoo.agents.bridge.selfplay import Decisions
 from bidzoo.agents.bridge.trainer import descend
 from bidzoo.core.bits import unpack
 from bidzoo.core.cards import NUM_BIDS
-from bidzoo.core.kernels import F32, I8, I64, State, States, batched, in_shares_of, row
+from bidzoo.core.kernels import F32, I8, I64, State, States, batched, row, rows_a_thread
 from bidzoo.envs.bridge.observation import encode_value
 from bidzoo.envs.bridge.score import imps_row, north_south_row
 
@@ -121,7 +121,7 @@ def contract_scores_row(state: State, side: int, reference: int, out: F32) -> No
 
 
 @batched
-@in_shares_of(128)
+@rows_a_thread(512)
 def _contract_scores(start: int, stop: int, states: States, side: I64, reference: I64, out: F32) -> None:
     for b in range(start, stop):
         contract_scores_row(states[b], side[b], reference[b], out[b])

@@ -25,7 +25,7 @@ from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
 from bidzoo.core.calls import Call
-from bidzoo.core.kernels import F32, I16, I32, I64, assign_row, compiled_batched, in_shares_of, row
+from bidzoo.core.kernels import F32, I16, I32, I64, assign_row, compiled_batched, row, rows_a_thread
 
 # four times as many sums fit in the registers
 LANES = 32 if "+avx512bw" in (config.CPU_FEATURES or get_host_cpu_features()) else 16
@@ -316,7 +316,7 @@ def output_pass_row(
 
 
 @compiled_batched
-@in_shares_of(16)
+@rows_a_thread(16)
 def _dense(start: int, stop: int, x: F32, patterns: I32, packed: Packed, out: F32) -> None:
     rows, layers = min(CHUNK, stop - start), packed.layers
     length, widest = (layers[:, 0].max() + 1) // 2, -(-layers[:, 1].max() // WIDE) * WIDE

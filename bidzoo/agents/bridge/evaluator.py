@@ -27,7 +27,7 @@ import numpy as np
 from bidzoo.agents.bridge.dense import NONE, RELU, Linear, dense, pack
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weighted, Weights
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
-from bidzoo.core.kernels import F32, I8, I64, U8, Bool, batched, in_shares_of, row
+from bidzoo.core.kernels import F32, I8, I64, U8, Bool, batched, row, rows_a_thread
 from bidzoo.core.options import Checked
 from bidzoo.core.storage import journaled
 from bidzoo.core.streams import Streams
@@ -96,7 +96,7 @@ def suits_row(hands: I64, declarer: int, strain: int, out: I64) -> bool:
 
 
 @batched
-@in_shares_of(128)
+@rows_a_thread(512)
 def _suits(start: int, stop: int, hands: I64, declarer: I64, strain: I64, out: I64, right: Bool) -> None:
     for b in range(start, stop):
         right[b] = suits_row(hands[b], declarer[b], strain[b], out[b])

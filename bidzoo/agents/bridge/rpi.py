@@ -132,7 +132,7 @@ class Trainer(trainer.Trainer):
         keys = Streams.at(options.seed, board, (decisions.length << 32) + 1).random(1)[:, 0]
         rows, one_call = np.flatnonzero(several), np.flatnonzero(~several & (keys < options.one_call))
         searched, calls = decisions.select(rows), call[rows]
-        points = self._explore(searched, calls, sides, likeliest)
+        points = self._explore(decisions, call, rows, sides, likeliest, iteration)
         gain = searched.sign[:, None] * imps(points - points[:, :1])
         learned = self._learn(
             self._batch(searched, board[rows], calls, gain),
@@ -157,10 +157,14 @@ class Trainer(trainer.Trainer):
         other = self._other_side(policy)
         return selfplay.play(self.game, boards, self.options.seed, policy, other, sides, iteration, self._record)[1]
 
-    def _explore(self, decisions: Decisions, call: I64, sides: I64, policy: Actor) -> I64:
-        """N/S points ``[n, K]`` when each ``call`` ``[n, K]`` (-1: none) is made and ``policy`` plays on."""
-        other, sides = self._other_side(policy), sides[decisions.board]
-        return selfplay.explore(self.game, decisions.states, call, policy, other, sides)
+    def _explore(self, played: Decisions, call: I64, rows: I64, sides: I64, policy: Actor, iteration: int) -> I64:
+        """N/S points when each ``call`` (-1: none) of ``rows`` ``[n]`` is made and ``policy`` plays on: ``[n, K]``.
+
+        ``played`` are all decisions ``[N]``, ``call`` ``[N, K]`` their plausible calls.
+        """
+        key = selfplay.key_of(self.options.seed, iteration)
+        other = self._other_side(policy)
+        return selfplay.explore_on(self.game, played, call[:, 0], rows, call[rows], policy, other, sides, key)
 
     def _sides(self, boards: I64, rows: I64) -> I64:
         """Sides that the policy plays on ``boards`` ``[B]``, ``rows`` ``[B]`` of the iteration."""

@@ -27,7 +27,7 @@ from bidzoo.agents.bridge.natural.knowledge import (
 from bidzoo.agents.explanation import Explanation
 from bidzoo.core.calls import Call
 from bidzoo.core.cards import FIRST_BID, NOTRUMP, NUM_CALLS, PASS, SEATS, SUITS, SYMBOLS
-from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, in_shares_of, row
+from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row, rows_a_thread
 from bidzoo.core.streams import Streams
 from bidzoo.envs.asking import Answer, AtTable
 from bidzoo.envs.bridge.render import suited
@@ -204,7 +204,7 @@ def _choose_one(views: States, legal: I8, knowledge: States, hands: States, mean
 
 
 @batched
-@in_shares_of(32)
+@rows_a_thread(128)
 def _choose(
     start: int, stop: int, views: States, legal: I8, knowledge: States, hands: States, meanings: States, out: I64
 ) -> None:

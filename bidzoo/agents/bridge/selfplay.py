@@ -220,8 +220,13 @@ class Decisions(NamedTuple):
     @property
     def states(self) -> States:
         """States before the call, ``[n]``: rewound, since a stored copy would be most of a decision's memory."""
-        out = allocate(self.later.dtype, len(self.row))
-        _rewind(self.row, self.later, self.length, out)
+        return self.states_at(slice(None))
+
+    def states_at(self, index: NDArray[Any] | slice) -> States:
+        """``states`` of the decisions at ``index``."""
+        row, length = self.row[index], self.length[index]
+        out = allocate(self.later.dtype, len(row))
+        _rewind(row, self.later, length, out)
         return out
 
     @property
@@ -347,8 +352,13 @@ def play(
     record = record or Record(game)
     record.clear(len(boards))
     states = game.deal(boards, seed)
-    play_out(game, states, learner, opponent, sides, seed ^ (stream << 32), record)
+    play_out(game, states, learner, opponent, sides, key_of(seed, stream), record)
     return states, record.decisions(states)
+
+
+def key_of(seed: int, stream: int) -> int:
+    """The key of the random numbers that ``play`` takes for ``stream``."""
+    return seed ^ (stream << 32)
 
 
 def check(game: Bridge, algorithm: str, observation: str) -> None:
@@ -545,12 +555,57 @@ def _likeliest(start: int, stop: int, log_chances: F32, call: I64, best: F32) ->
             call[b, k], best[b, k] = choice, log_chances[b, choice]
 
 
-def explore(game: Bridge, states: States, call: I64, learner: Actor, opponent: Opponent, sides: I64) -> I64:
+def explore(
+    game: Bridge, states: States, call: I64, learner: Actor, opponent: Opponent, sides: I64, key: int = 0
+) -> I64:
     """N/S points ``[n, K]`` when each candidate ``call`` ``[n, K]`` (-1: none) is made at ``states`` and played out."""
     row, place = np.nonzero(call >= 0)
     points = np.zeros(call.shape, np.int64)
-    points[row, place] = finish(game, states, row, call[row, place], learner, opponent, sides[row])
+    points[row, place] = finish(game, states, row, call[row, place], learner, opponent, sides[row], key)
     return points
+
+
+def explore_on(
+    game: Bridge,
+    played: Decisions,
+    likeliest: I64,
+    rows: I64,
+    call: I64,
+    learner: Actor,
+    opponent: Opponent,
+    sides: I64,
+    key: int,
+) -> I64:
+    """``explore`` at ``rows`` ``[n]`` of a round's decisions, the ``learner`` making its ``likeliest`` calls ``[N]``.
+
+    ``played`` are all ``[N]`` decisions of the round, whose other players were ``opponent`` with the numbers of
+    ``key``. What followed a call of that round is known: likeliest calls up to the end, or up to a decision where
+    another call was made, and there the likeliest one is tried. So a call that was made is not bid out once more.
+    """
+    departure = _departures(played, likeliest)[rows]
+    tried_at = np.full(len(likeliest) + 1, -1)  # by decision, the last entry for none: its place in ``rows``
+    tried_at[rows] = np.arange(len(rows))
+    known = (call == played.call[rows, None]) & ((departure < 0) | (tried_at[departure] >= 0))[:, None]
+    points = np.zeros(call.shape, np.int64)
+    board, states = played.board[rows], played.states_at(rows)
+    row, place = np.nonzero((call >= 0) & ~known)
+    points[row, place] = finish(game, states, row, call[row, place], learner, opponent, sides[board[row]], key)
+    row, place = np.nonzero(known)
+    final = played.later["points"][board[row], 0]
+    points[row, place] = np.where(departure[row] < 0, final, points[tried_at[departure[row]], 0])
+    return points
+
+
+def _departures(played: Decisions, likeliest: I64) -> I64:
+    """The next decision of the same board that was not for the ``likeliest`` call ``[n]``: ``[n]``, -1 for none."""
+    n = len(likeliest)
+    order = np.argsort(played.board, kind="stable")  # a board's decisions one after the other
+    departs = np.where(played.call[order] != likeliest[order], np.arange(n), n)
+    later = np.append(np.minimum.accumulate(departs[::-1])[::-1][1:], n)[:n]  # places in ``order``
+    board, decision = np.append(played.board[order], -1), np.append(order, -1)
+    out = np.empty(n, np.int64)
+    out[order] = np.where(board[later] == board[:n], decision[later], -1)
+    return out
 
 
 # ---- duplicate pairs ---------------------------------------------------------------------

@@ -21,7 +21,7 @@ from bidzoo.agents.spades.policy import Bidder, PlayerName, SpadesPolicy, bid_ch
 from bidzoo.agents.spades.uct import Workspace
 from bidzoo.core.bits import count_row
 from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import F32, F64, I16, I32, I64, Bool, State, States, allocate, batched, in_shares_of, row
+from bidzoo.core.kernels import F32, F64, I16, I32, I64, Bool, State, States, allocate, batched, row, rows_a_thread
 from bidzoo.core.options import whole
 from bidzoo.core.streams import key_row, stream_row
 from bidzoo.envs.game import Game
@@ -173,7 +173,7 @@ def game_row(
 
 
 @batched
-@in_shares_of(1)
+@rows_a_thread(1)
 def _play(
     start: int,
     stop: int,

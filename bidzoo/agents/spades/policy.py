@@ -54,7 +54,7 @@ from bidzoo.core.bits import pick_row
 from bidzoo.core.calls import Call
 from bidzoo.core.cards import hand_cards
 from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, in_shares_of, row
+from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row, rows_a_thread
 from bidzoo.core.options import Checked, Count, Length, Range, Share, Weight, Whole, checked, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.asking import Answer, AtTable
@@ -332,7 +332,7 @@ def _act_one(
 
 
 @batched
-@in_shares_of(16)
+@rows_a_thread(64)
 def _act(
     start: int,
     stop: int,

@@ -35,7 +35,7 @@ from bidzoo.agents.spades.learned import (
 from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
 from bidzoo.agents.spades.policy import SpadesPolicy, bid_choice_row, card_choice_row, learned
 from bidzoo.agents.spades.uct import Workspace
-from bidzoo.core.kernels import F32, F64, I8, I16, I64, State, States, allocate, batched, in_shares_of, row
+from bidzoo.core.kernels import F32, F64, I8, I16, I64, State, States, allocate, batched, row, rows_a_thread
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
@@ -197,7 +197,7 @@ def _game_row(
 
 
 @batched
-@in_shares_of(1)
+@rows_a_thread(1)
 def _collect(
     start: int,
     stop: int,

@@ -34,7 +34,7 @@ from bidzoo.agents.spades.situation import (
     winners_row,
 )
 from bidzoo.core.bits import count_row, lowest_row
-from bidzoo.core.kernels import State, States, batched, in_shares_of, row
+from bidzoo.core.kernels import State, States, batched, row, rows_a_thread
 from bidzoo.envs.spades.deals import SUITS
 from bidzoo.envs.spades.engine import act_row
 from bidzoo.envs.spades.play import legal_cards_row
@@ -338,7 +338,7 @@ def wrp_row(state: State, held: int) -> int:
 
 
 @batched
-@in_shares_of(4)
+@rows_a_thread(16)
 def _finish(start: int, stop: int, states: States, strong: bool) -> None:
     for b in range(start, stop):
         while states[b].phase == PLAY:

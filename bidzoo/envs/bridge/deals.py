@@ -18,7 +18,7 @@ import numpy as np
 
 from bidzoo.core.arrays import Numbers, Plan, Text, load_npz, save_npz
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal
-from bidzoo.core.kernels import I8, I64, U8, State, assign_row, batched, in_shares_of, row
+from bidzoo.core.kernels import I8, I64, U8, State, assign_row, batched, row, rows_a_thread
 from bidzoo.core.options import column, integers
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.streams import below_row, key_row, next_row
@@ -291,7 +291,7 @@ def random_deal_row(seed: int, index: int, pack: I8, hands_out: I64) -> None:
 
 
 @batched
-@in_shares_of(128)
+@rows_a_thread(512)
 def _random_deals(start: int, stop: int, seed: int, indices: I64, hands_out: I64) -> None:
     pack = np.empty(52, np.int8)
     for b in range(start, stop):

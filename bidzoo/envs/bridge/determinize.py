@@ -10,7 +10,7 @@ import numpy as np
 
 from bidzoo.core.bits import count_row
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
-from bidzoo.core.kernels import F64, I64, U64, State, States, assign_row, batched, in_shares_of, row
+from bidzoo.core.kernels import F64, I64, U64, State, States, assign_row, batched, row, rows_a_thread
 from bidzoo.core.streams import below_row, next_row, unit_row
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 from bidzoo.envs.bridge.state import copy_public_row
@@ -155,7 +155,7 @@ def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
 
 
 @batched
-@in_shares_of(64)
+@rows_a_thread(256)
 def determinize(start: int, stop: int, views: States, keys: U64, out: States) -> None:
     """``determinize_row`` of every view; ``keys`` ``[B]`` are advanced."""
     for b in range(start, stop):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bidzoo.core.cards import NUM_BIDS
-from bidzoo.core.kernels import I8, I32, I64, batched, in_shares_of, row
+from bidzoo.core.kernels import I8, I32, I64, batched, row, rows_a_thread
 from bidzoo.core.options import column, integers
 
 MAX_POINTS = 7600  # 7NT redoubled, vulnerable, thirteen down
@@ -162,7 +162,7 @@ def best_row(tricks: I8, vulnerable: int) -> int:
 
 
 @batched
-@in_shares_of(64)
+@rows_a_thread(256)
 def _pars(start: int, stop: int, tricks: I8, dealer: I64, vulnerable: I64, out: I32) -> None:
     for b in range(start, stop):
         out[b] = par_row(tricks[b], dealer[b], vulnerable[b])

@@ -8,7 +8,7 @@ import numpy as np
 
 from bidzoo.core.bits import count_row
 from bidzoo.core.cards import FULL_DECK
-from bidzoo.core.kernels import U64, State, States, batched, in_shares_of, row
+from bidzoo.core.kernels import U64, State, States, batched, row, rows_a_thread
 from bidzoo.core.streams import below_row, next_row, unit_row
 from bidzoo.envs.spades.deals import SUIT_CARDS
 from bidzoo.envs.spades.state import copy_public_row
@@ -132,7 +132,7 @@ def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
 
 
 @batched
-@in_shares_of(64)
+@rows_a_thread(256)
 def determinize(start: int, stop: int, views: States, keys: U64, out: States) -> None:
     """``determinize_row`` of ``views`` ``[B]`` with ``keys`` ``[B]``, which are advanced."""
     for b in range(start, stop):

@@ -19,7 +19,7 @@ import numpy as np
 
 from bidzoo.core import plugins
 from bidzoo.core.bits import pick_row
-from bidzoo.core.kernels import I8, I64, U64, States, allocate, batched, in_shares_of
+from bidzoo.core.kernels import I8, I64, U64, States, allocate, batched, rows_a_thread
 from bidzoo.core.options import is_plain
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Encoder, legal_actions
@@ -48,7 +48,7 @@ class PlayingModule(Protocol):
 
 
 @batched
-@in_shares_of(16)
+@rows_a_thread(64)
 def _finish_random(start: int, stop: int, states: States, views: States) -> None:
     for b in range(start, stop):
         while states[b].phase == PLAY:

@@ -116,6 +116,34 @@ def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
     assert (apart / largest).max() < 2**-9, "more than bfloat16 rounds the row's largest logit by"
 
 
+@pytest.mark.parametrize("others", [(), ("sayc", "random", "sl-small")])
+def test_calls_that_were_made_are_not_bid_out_again(monkeypatch, others):
+    """What is read off the auctions of the round is what bidding them out gives, whoever plays by chance."""
+    run = trainer(opponents=[agents.make(name) for name in others], boards=200, self_play=0.3 if others else 1)
+    bid_out, finish, given = list[int](), selfplay.finish, {}
+
+    def counted(game, states, rows, *arguments):
+        bid_out.append(len(rows))
+        return finish(game, states, rows, *arguments)
+
+    def explore(played, call, rows, sides, policy, iteration):
+        given.update(played=played, call=call, rows=rows, sides=sides, policy=policy, iteration=iteration)
+        given["points"] = Trainer._explore(run, played, call, rows, sides, policy, iteration)
+        return given["points"]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(selfplay, "finish", counted)
+        patch.setattr(run, "_explore", explore)
+        run.iterate(3)
+    played, rows = given["played"], given["rows"]
+    call, policy, key = given["call"][rows], given["policy"], selfplay.key_of(0, 3)
+    sides = given["sides"][played.board[rows]]
+    expected = selfplay.explore(run.game, played.states_at(rows), call, policy, run._other_side(policy), sides, key)
+    np.testing.assert_array_equal(given["points"], expected)
+    made = (call == played.call[rows, None]).sum()
+    assert made > 100 and sum(bid_out) < (call >= 0).sum() - 0.8 * made
+
+
 def test_whom_it_is_trained_against(monkeypatch):
     run = trainer(opponents=[Pass(), Sayc()], self_play=0.5)
     drawn = run._opponent_numbers(np.arange(48))

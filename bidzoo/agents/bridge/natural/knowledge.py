@@ -13,7 +13,7 @@ import numpy as np
 from bidzoo.agents import DATA
 from bidzoo.core.bits import count_row
 from bidzoo.core.cards import DOUBLE, FIRST_BID, NOTRUMP, PASS
-from bidzoo.core.kernels import I64, State, States, allocate, batched, in_shares_of, row
+from bidzoo.core.kernels import I64, State, States, allocate, batched, row, rows_a_thread
 from bidzoo.core.schema import csv_rows
 from bidzoo.envs.bridge import bidder
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
@@ -192,7 +192,7 @@ def evaluate_row(cards: int, out: State) -> None:
 
 
 @batched
-@in_shares_of(256)
+@rows_a_thread(1024)
 def _evaluate(start: int, stop: int, cards: I64, out: States) -> None:
     for b in range(start, stop):
         evaluate_row(cards[b], out[b])
