@@ -292,7 +292,7 @@ TITLES = {
     "whole": "Beyond the paper: bids and cards learned",
     "rules": "Other rules: blind nil (appendix G) and the variants, SRP on both sides",
 }
-SEARCH_GAMES = {"uct": 2_000, "whole": 1_000}  # most games of a row in which somebody searches
+SEARCH_GAMES = {"uct": 4_000, "whole": 1_000}  # most games of a row in which somebody searches
 COLUMNS = (
     *("first : second", "win %", "points", "their points"),
     *("nil %", "nils made %", "their nil %", "their nils made %"),

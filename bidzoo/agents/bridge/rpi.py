@@ -29,13 +29,14 @@ from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.bits import unpack
 from bidzoo.core.cards import NUM_CALLS
-from bidzoo.core.kernels import I64
+from bidzoo.core.kernels import I64, Bool, States
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
 
 _NOISE = 5.0  # IMPs: about the deviation of a gain, so that losses are about 1
+_OF_BOARDS = 1 << 48  # stream of numbers of boards, beyond those of their turns
 _FAR = 3.0  # IMPs: values further below the likeliest call's are all alike
 
 
@@ -58,6 +59,7 @@ class Options(Checked):
     self_play: Share = 1.0  # share of boards where the learner plays both sides; on the others it plays ``opponents``
     past: Whole = 0  # past selves beside ``opponents``, drawn from all snapshots for each iteration
     snapshot_every: Count = 50  # iterations
+    contested: Share = 1.0  # of the boards on which both sides bid that are learned from; of the others all are
     epochs: Count = 2
     minibatch: Count = 4096  # decisions with several plausible calls, and at most as many with one
     learning_rate: Weight = 3e-4  # falls linearly to a tenth
@@ -130,7 +132,9 @@ class Trainer(trainer.Trainer):
         call, _ = selfplay.candidates(decisions.log_chances, options.max_actions, options.min_prob)
         board, several = boards[decisions.board], (call[:, 1:] >= 0).any(1)
         keys = Streams.at(options.seed, board, (decisions.length << 32) + 1).random(1)[:, 0]
-        rows, one_call = np.flatnonzero(several), np.flatnonzero(~several & (keys < options.one_call))
+        learned_from = self._learned_from(decisions.later, boards)[decisions.board]
+        rows = np.flatnonzero(several & learned_from)
+        one_call = np.flatnonzero(~several & learned_from & (keys < options.one_call))
         searched, calls = decisions.select(rows), call[rows]
         points = self._explore(decisions, call, rows, sides, likeliest, iteration)
         gain = searched.sign[:, None] * imps(points - points[:, :1])
@@ -141,7 +145,12 @@ class Trainer(trainer.Trainer):
         )
         if options.past and (iteration + 1) % options.snapshot_every == 0:
             self.snapshots.append(network.arrays(self.average))
-        return {"decisions": float(len(board)), "several_calls": len(rows) / max(1, len(board)), **learned}
+        return {"decisions": float(len(board)), "several_calls": several.sum() / max(1, len(board)), **learned}
+
+    def _learned_from(self, states: States, boards: I64) -> Bool:
+        """Boards ``[B]``, with final ``states`` ``[B]``, that are learned from."""
+        numbers = Streams.at(self.options.seed, boards, _OF_BOARDS).random(1)[:, 0]
+        return (numbers < self.options.contested) | ~selfplay.contested(states)
 
     def _drawn(self, iteration: int) -> I64:
         """Which snapshots are met in an iteration: ``past`` numbers, drawn uniformly (fictitious self-play)."""

@@ -31,7 +31,7 @@ from bidzoo.agents.bridge.network import (
 )
 from bidzoo.agents.policy import Policy
 from bidzoo.core.bits import pack_row, packed_size, unpack, unpack_row
-from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.cards import NUM_CALLS, PASS
 from bidzoo.core.kernels import F32, F64, I8, I64, U8, Bool, States, allocate, batched
 from bidzoo.core.streams import Streams, next_row, stream_row, unit_row
 from bidzoo.envs.asking import asking
@@ -433,6 +433,23 @@ def bid_out(states: States, choose: Callable[[I64, I64], I64]) -> None:
     while len(rows):
         turn = make(states, rows, choose(rows, turn))
         rows, turn = rows[turn >= 0], turn[turn >= 0]
+
+
+@batched
+def _contested(start: int, stop: int, states: States, out: Bool) -> None:
+    for b in range(start, stop):
+        state, bid = states[b], 0
+        for t in range(state.length):
+            if state.calls[t] != PASS:
+                bid |= 1 << ((int(state.dealer) + t) & 1)
+        out[b] = bid == 3
+
+
+def contested(states: States) -> Bool:
+    """Whether both sides have made another call than a pass: ``[B]``."""
+    out = np.empty(len(states), np.bool_)
+    _contested(states, out)
+    return out
 
 
 @batched

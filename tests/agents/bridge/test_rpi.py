@@ -158,6 +158,24 @@ def test_whom_it_is_trained_against(monkeypatch):
         trainer(opponents=[Pass()])
 
 
+def test_of_contested_boards_a_share_is_learned_from(monkeypatch):
+    """All boards on which one side passes throughout, and as many of the others as asked for, of the same ones."""
+    boards = np.arange(300)
+    learned = {}
+    for share in (0.0, 0.4, 1.0):
+        run = trainer(start=network.packaged_network("sl"), contested=share, boards=300)
+        policy = selfplay.actor_of(network.module_of(run.player()), run.architecture)
+        played = run._play(boards, np.full(300, selfplay.BOTH), policy, 0)
+        learned[share] = run._learned_from(played.later, boards)
+    calls, dealer = played.later["calls"][:, :60], played.later["dealer"][:, None]
+    side = (dealer + np.arange(60)) % 2
+    bids = (calls != 0) & (np.arange(60) < played.later["length"][:, None])
+    quiet = ~(bids & (side == 0)).any(1) | ~(bids & (side == 1)).any(1)
+    assert 20 < quiet.sum() < 280
+    np.testing.assert_array_equal(learned[0.0], quiet)
+    assert learned[1.0].all() and (learned[0.4] >= quiet).all() and 0.2 < learned[0.4][~quiet].mean() < 0.6
+
+
 def test_it_learns_gains_and_keeps_the_rest(monkeypatch):
     """Asked the same twice and more, values of tried calls go to their gains; the other calls stay as they are kept."""
     moved_by = {}
