@@ -50,9 +50,10 @@ def gains(agent: Network, opponent: Policy | None, game: Bridge, boards: I64, se
     sides = np.full(len(boards), selfplay.BOTH) if opponent is None else boards // 4 % 2  # each with every dealer
     _, played = selfplay.play(game, boards, seed, sampling, opponent or sampling, sides, 0)
     call, _ = selfplay.candidates(played.log_chances, options.max_actions, options.min_prob)
-    several = np.flatnonzero((call[:, 1:] >= 0).any(1))
+    several, key = np.flatnonzero((call[:, 1:] >= 0).any(1)), selfplay.key_of(seed, 0)
+    other = opponent or likeliest
+    points = selfplay.explore_on(game, played, call[:, 0], several, call[several], likeliest, other, sides, key)
     decisions, call = played.select(several), call[several]
-    points = selfplay.explore(game, decisions.states, call, likeliest, opponent or likeliest, sides[decisions.board])
     realized = decisions.sign[:, None] * imps(points - points[:, :1])
     values = options.unit * np.take_along_axis(decisions.log_chances, np.maximum(call, 0), 1).astype(np.float64)
     row, place = np.nonzero(call[:, 1:] >= 0)
