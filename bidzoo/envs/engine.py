@@ -15,7 +15,7 @@ import numpy as np
 
 from bidzoo.core.bits import choose_row, pack_row
 from bidzoo.core.calls import Call
-from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, batched, row
+from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, batched, row, rows_a_thread
 from bidzoo.core.streams import next_row, stream_row
 from bidzoo.core.threads import ROWS, SHARE
 from bidzoo.envs.game import Bits, Buffers, Game, Moves, MovesAt, Table
@@ -94,8 +94,7 @@ def bind(game: str, module: str, given: Mapping[str, Any]) -> SimpleNamespace:
     for name, template in marked.items():
         function = FunctionType(template.__code__, scope, name)
         function.__module__, function.__qualname__ = module, f"{name}_{game}"
-        function.rows = scope["ROWS_A_THREAD"]  # type: ignore[attr-defined]
-        scope[name] = template.made_as(function)
+        scope[name] = template.made_as(rows_a_thread(scope["ROWS_A_THREAD"])(function))
     return SimpleNamespace(**scope)
 
 

@@ -158,7 +158,7 @@ def test_whom_it_is_trained_against(monkeypatch):
         trainer(opponents=[Pass()])
 
 
-def test_of_contested_boards_a_share_is_learned_from(monkeypatch):
+def test_of_contested_boards_a_share_is_learned_from():
     """All boards on which one side passes throughout, and as many of the others as asked for, of the same ones."""
     boards = np.arange(300)
     learned = {}
