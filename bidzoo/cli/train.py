@@ -63,7 +63,9 @@ OPTIONS: dict[str, Any] = {  # what the commands ask for, by name
     "side": Annotated[Literal["ns", "ew", "both"], _text("Side whose view is learned: ns where it played --opponent.")],
     "deals": Annotated[list[Path] | None, _text("Solved deals (.npz) beside the packaged ones; may be repeated.")],
     "settings": Set,
-    "every": Annotated[int, _text("Steps between measurements and checkpoints.", min=1)],
+    "every": Annotated[
+        int, _text("Steps between measurements. A checkpoint is written at each, and every minute.", min=1)
+    ],
     "boards": Annotated[int, _text("Validation boards of a measurement; 0: none.", min=0)],
     "against": Annotated[
         list[str] | None, _text("Opponent of a measurement; may be repeated: the mean decides.", names=True)
@@ -185,7 +187,16 @@ def run_stage(stage: Any, out: Path, every: int, threads: int) -> None:
     measure, inputs = stage.measurement
     with going_on(out), progress() as bar:
         unit = f"{stage.trainer.unit}s"
-        run = Run(out, every, threads, None, inputs, provenance, report, measure, lambda step: bar(unit, step, end))
+        run = Run(
+            out,
+            every,
+            threads=threads,
+            inputs=inputs,
+            provenance=provenance,
+            report=report,
+            measure=measure,
+            tick=lambda step: bar(unit, step, end),
+        )
         train(stage.trainer, run)
         _draw(out)
     if distributed.world().rank == 0:

@@ -4,8 +4,8 @@ A ``Trainer`` is one algorithm in the middle of a run, ``Fit`` those that learn 
 on from where a folder stands and keeps there
 
 - ``checkpoint.safetensors``: weights, optimiser moments, buffers and the other files, with step, options, digests of
-  the inputs and curves as metadata. It is replaced whole, so a run that is stopped at any moment goes on from it, and
-  gives the bytes of one that was not;
+  the inputs and curves as metadata. It is written at every measurement and each minute between two, and replaced
+  whole, so a run that is stopped at any moment goes on from it, and gives the bytes of one that was not;
 - ``network.safetensors``: the network last measured; ``best.safetensors``: the best one by ``imps``;
 - ``curves.csv``: a row a measurement.
 
@@ -18,12 +18,13 @@ import csv
 import io
 import json
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,8 @@ class Run:
     """How a run of training is carried out; what is learned depends on none of it but ``threads``."""
 
     out: str | Path  # folder of checkpoint, curves and weights
-    every: int = 10  # iterations between measurements and checkpoints
+    every: int = 10  # iterations between measurements, each of which is followed by a checkpoint
+    seconds: float = 60.0  # between checkpoints when measurements are further apart
     threads: int = 1  # of torch on the CPU; the same seed gives the same bytes with 1
     stop: int | None = None  # leave after this iteration, as if interrupted
     inputs: Mapping[str, str] = field(default_factory=dict)  # digests of what ``measure`` asks beside the network
@@ -153,7 +155,7 @@ def train(trainer: Trainer, run: Run) -> Any:
 
     Raises:
         ValueError: the folder holds another run, or another process trains there; ``run.every`` is no multiple of
-            the trainer's ``local_steps``; a weight is not finite at a measurement, of which nothing is written.
+            the trainer's ``local_steps``; a weight is not finite at a checkpoint, of which nothing is written.
     """
     if run.every % trainer.local_steps:
         raise ValueError(f"every {run.every}: expected a multiple of local_steps, {trainer.local_steps}")
@@ -163,14 +165,21 @@ def train(trainer: Trainer, run: Run) -> Any:
         Checkpoint(run.out, trainer.algorithm, asdict(trainer.options), inputs) as checkpoint,
     ):
         start = checkpoint.restore(trainer)
-        metrics: list[Metrics] = []
+        metrics = checkpoint.metrics
         for iteration in range(start, min(trainer.end, run.stop or trainer.end)):
             metrics.append(trainer.iterate(iteration))
             run.tick(step := iteration + 1)
-            if (step % run.every and step != trainer.end) or not checkpoint.first:
+            if not checkpoint.first:
+                metrics.clear()
+                continue
+            measured = step % run.every == 0 or step == trainer.end
+            if not measured and (step % trainer.local_steps or not checkpoint.is_due(run.seconds)):
                 continue
             player = trainer.player()
             _check_finite(player, f"{trainer.unit} {step}")
+            if not measured:
+                checkpoint.save(step, trainer)
+                continue
             row = {trainer.unit: float(step), **({"games": float(trainer.games)} if trainer.games else {})}
             row |= {**means(metrics), **trainer.measure(player), **(run.measure(player) if run.measure else {})}
             metrics.clear()
@@ -197,16 +206,24 @@ def _check_finite(player: Weights, when: str) -> None:
 
 def means(rows: Sequence[Metrics]) -> dict[str, float]:
     """The mean of each metric that the last of ``rows`` has, over those that have it."""
-    return {name: _mean([row[name] for row in rows if name in row]) for name in rows[-1]}
+    numbers = _numbers(rows)
+    return {name: float(np.mean([row[name] for row in numbers if name in row])) for name in numbers[-1]}
 
 
-def _mean(values: list[Any]) -> float:
-    """Mean of numbers, or of torch scalars fetched at once: asked one by one, each would wait for the device."""
-    if not isinstance(values[0], float):
-        import torch
+def _numbers(rows: Sequence[Metrics]) -> list[dict[str, float]]:
+    """``rows`` without torch scalars.
 
-        values = torch.stack(values).cpu().numpy().astype(np.float64)
-    return float(np.mean(values))
+    Those of a name are fetched at once: asked one by one, each would wait for the device.
+    """
+    import torch
+
+    numbers = [dict(row) for row in rows]
+    for name in {name for row in rows for name in row}:
+        waiting = [row for row in numbers if isinstance(row.get(name), torch.Tensor)]
+        if waiting:
+            for row, value in zip(waiting, torch.stack([row[name] for row in waiting]).cpu().double().tolist()):
+                row[name] = value
+    return numbers
 
 
 @contextmanager
@@ -331,6 +348,7 @@ _STATE = {  # metadata of a checkpoint
     "identity": dict[str, Any],  # algorithm and options
     "inputs": dict[str, str],  # digests
     "rows": list[dict[str, float | NotFinite]],
+    "metrics": NotRequired[list[dict[str, float | NotFinite]]],  # before 2026-11-28 there were none
     "digest": str,  # of the tensors
 }
 
@@ -346,9 +364,11 @@ class Checkpoint(Closing):
         self.path, self.file = Path(path), Path(path, CHECKPOINT)
         self.identity = json.loads(json.dumps({"algorithm": algorithm, **options}))
         self.inputs = dict(inputs)
-        self.rows: list[dict[str, float]] = []
+        self.rows: list[dict[str, float]] = []  # one a measurement
+        self.metrics: list[Metrics] = []  # of the iterations since the last one
         self.networks: dict[str, bytes] = {}  # files of weights, by name
         self.first = distributed.world().rank == 0  # of the processes: the one that writes
+        self._saved, self._saving = time.monotonic(), 0.0  # when it was last written, and how many seconds that took
         if self.first:
             self._lock = Lock(self.file)
             sweep(self.file)
@@ -357,11 +377,17 @@ class Checkpoint(Closing):
         if self.first:
             self._lock.release()
 
+    def is_due(self, seconds: float) -> bool:
+        """Whether the last checkpoint is ``seconds`` old, or older if writing it took more than a twentieth of that."""
+        return time.monotonic() - self._saved >= max(seconds, 20 * self._saving)
+
     def save(self, step: int, trainer: Trainer) -> None:
         """Write the state of ``trainer`` and the curves so far, then the files that are made from them."""
         import torch
         from safetensors.torch import save
 
+        began = time.monotonic()
+        self.metrics[:] = _numbers(self.metrics)
         arrays = {**trainer.arrays(), "games": np.array([trainer.games])}
         tensors = {f"array/{name}": torch.from_numpy(np.array(a)) for name, a in arrays.items()}
         for name, content in self.networks.items():
@@ -374,9 +400,12 @@ class Checkpoint(Closing):
                 }
             tensors.update({f"{name}/{key}": tensor.detach().cpu().clone() for key, tensor in state.items()})
         metadata = {"step": step, "identity": self.identity, "inputs": self.inputs, "rows": self.rows}
+        metadata["metrics"] = self.metrics
         metadata["digest"] = digest({name: tensor.numpy() for name, tensor in tensors.items()})
         replace_file(self.file, save(tensors, {"state": json.dumps(metadata)}))
         self._write_files()
+        self._saved = time.monotonic()
+        self._saving = self._saved - began
 
     def restore(self, trainer: Trainer) -> int:
         """Put ``trainer`` where the last checkpoint was, and write its files again; its step, 0 if there is none.
@@ -406,7 +435,7 @@ class Checkpoint(Closing):
             trainer.restore(arrays)
         except (LookupError, RuntimeError, ValueError) as problem:
             raise ValueError(f"{self.file}: not the state of this algorithm ({shortened(problem)})") from problem
-        self.rows = state["rows"]
+        self.rows, self.metrics = state["rows"], state.get("metrics", [])
         networks = within(tensors, "file/")
         for name in networks.keys() - set(NETWORKS):  # they become names of files
             raise ValueError(f"{self.file}: weights {shown(name)}, expected {' or '.join(NETWORKS)}")
@@ -433,7 +462,9 @@ class Checkpoint(Closing):
         return fields
 
     def _write_files(self) -> None:
-        """Write the weights and curves that differ from the checkpoint's."""
+        """Write the weights and curves that differ from the checkpoint's, once there is a measurement."""
+        if not self.rows:
+            return
         files = {f"{name}.safetensors": content for name, content in self.networks.items()}
         for name, content in {**files, "curves.csv": self._curves()}.items():
             path = self.path / name

@@ -89,6 +89,10 @@ def test_fitting_improves_and_goes_on(tmp_path, auctions, trainer, architecture,
     assert (tmp_path / "a" / "network.safetensors").stat().st_size > 10_000
     lines = (tmp_path / "b" / "curves.csv").read_text().splitlines()
     assert lines[0].startswith("step,train_loss,") and len(lines) == 1 + 6
+    fitted("d", every=60, stop=37, seconds=0)  # a checkpoint between two measurements
+    assert sorted(path.name for path in (tmp_path / "d").iterdir()) == ["checkpoint.safetensors"]
+    same(whole, fitted("d", every=60))
+    assert (tmp_path / "d" / "curves.csv").read_bytes() == (tmp_path / "c" / "curves.csv").read_bytes()
 
 
 def test_accuracy_is_counted(auctions, beginner):
