@@ -80,7 +80,7 @@ rpi)
     timeout --signal=INT $limit $bidzoo train rpi --device $device --start "${START:-rpi}" --deals "$work/estimated.npz" $rpi \
         --opponent sl --opponent expert-sayc --opponent expert-21gf --opponent expert-light --opponent jps-bridge \
         --opponent experiments/weights/a2c-rpi.safetensors --opponent ppo --opponent rl --opponent a2c-bridge --opponent pi \
-        --opponent expert-sayc --opponent expert-21gf --opponent baseline19 --set past=12 --set self_play=0.3 --set contested=0.3 \
+        --opponent expert-sayc --opponent expert-21gf --opponent baseline19 --set past=12 --set self_play=0.3 --set contested=0.7 --set draws=16 \
         --set start_unit=0.25 --set learning_rate=1e-4 --set average=0.9995 \
         --against expert-sayc --against expert-21gf --out "$work/run" || true
     cp "$work/run/network.safetensors" "$out/rpi.safetensors"

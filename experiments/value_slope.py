@@ -52,9 +52,9 @@ def gains(agent: Network, opponent: Policy | None, game: Bridge, boards: I64, se
     call, _ = selfplay.candidates(played.log_chances, options.max_actions, options.min_prob)
     several, key = np.flatnonzero((call[:, 1:] >= 0).any(1)), selfplay.key_of(seed, 0)
     other = opponent or likeliest
-    points = selfplay.explore_on(game, played, call[:, 0], several, call[several], likeliest, other, sides, key)
+    results = selfplay.explore_on(game, played, call[:, 0], several, call[several], likeliest, other, sides, key)
     decisions, call = played.select(several), call[several]
-    realized = decisions.sign[:, None] * imps(points - points[:, :1])
+    realized = decisions.sign[:, None] * imps(results.points - results.points[:, :1])
     values = options.unit * np.take_along_axis(decisions.log_chances, np.maximum(call, 0), 1).astype(np.float64)
     row, place = np.nonzero(call[:, 1:] >= 0)
     return Gains(

@@ -55,7 +55,7 @@ def test_gains_are_what_calls_lead_to_on_the_same_deal(opponent):
         points = [
             selfplay.finish(
                 game, here.states, np.zeros(1, int), call[None], likeliest, opponent or likeliest, sides[here.board]
-            )[0]
+            ).points[0]
             for call in calls
         ]
         won = here.sign[0] * imps(np.array(points) - points[0])

@@ -27,7 +27,7 @@ import numpy as np
 from bidzoo.agents.bridge.dense import NONE, RELU, Linear, dense, pack
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weighted, Weights
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
-from bidzoo.core.kernels import F32, I8, I64, U8, Bool, batched, row, rows_a_thread
+from bidzoo.core.kernels import F32, F64, I8, I64, U8, Bool, batched, row, rows_a_thread
 from bidzoo.core.options import Checked
 from bidzoo.core.storage import journaled
 from bidzoo.core.streams import Streams
@@ -238,14 +238,30 @@ def estimated_deals(
 
 
 def sample_tricks(evaluator: Evaluator, hands: I64, rng: Streams) -> I8:
-    """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``: quantiles of the chances, at one random number a strain.
+    """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``, with one random number a strain."""
+    cell = np.tile(np.arange(20), len(hands))
+    luck = np.tile(rng.random(5), 4).reshape(-1, 1)
+    return draw_tricks(evaluator, hands.repeat(20, axis=0), cell // 5, cell % 5, luck).reshape(-1, 20)
 
-    Both declarers of a side have the same luck, and the other side 1 minus it.
+
+def draw_tricks(evaluator: Evaluator, hands: I64, declarer: I64, strain: I64, luck: F64) -> I8:
+    """Tricks ``[n, draws]`` of the cells of ``Evaluator.chances``: quantiles of their chances.
+
+    ``luck`` ``[n, draws]`` are random numbers of [0, 1), the share of results that are worse for N/S. So the two
+    declarers of a side have the same luck, and the other side 1 minus it.
     """
-    n, cell = len(hands), np.tile(np.arange(20), len(hands))
-    chances = evaluator.chances(hands.repeat(20, axis=0), cell // 5, cell % 5).reshape(n, 4, 5, CLASSES)
-    luck = rng.random(5)[:, None]  # [n, 1, 5]  of N/S in each strain
-    luck = np.concatenate([luck, 1 - luck, luck, 1 - luck], axis=1)[..., None]
-    cumulative = np.cumsum(chances.astype(np.float64), axis=3)
-    tricks = (cumulative < luck * cumulative[..., -1:]).sum(3)
-    return np.asarray(np.minimum(tricks, CLASSES - 1), np.int8).reshape(n, 20)
+    tricks = np.empty(luck.shape, np.int8)
+    luck_of_declarer = np.where((declarer % 2 == 0)[:, None], luck, 1 - luck)
+    chances = evaluator.chances(hands, declarer, strain).astype(np.float64)
+    _quantiles(np.cumsum(chances, axis=1), luck_of_declarer, tricks)
+    return tricks
+
+
+@batched
+def _quantiles(start: int, stop: int, cumulative: F64, luck: F64, tricks: I8) -> None:
+    for b in range(start, stop):
+        for d in range(luck.shape[1]):
+            k = 0
+            while k < HAND_SIZE and cumulative[b, k] < luck[b, d] * cumulative[b, HAND_SIZE]:
+                k += 1
+            tricks[b, d] = k

@@ -133,10 +133,10 @@ class Search:
         copies["board"] += 64 * _COPY * (1 + np.tile(np.arange(times), len(states)))
         sides = np.full(len(copies), BOTH)
         repeated = calls.repeat(times)
-        points = selfplay.finish(
+        results = selfplay.finish(
             self.game, copies, np.arange(len(copies)), repeated, self.player, self.player, sides, key
         )
-        return self._reward(points, board.repeat(times)).reshape(-1, times).mean(1)
+        return self._reward(results.points, board.repeat(times)).reshape(-1, times).mean(1)
 
     def _reward(self, points: I64, board: I64) -> F64:
         if self.options.reward == "score":

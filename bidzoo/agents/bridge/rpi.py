@@ -9,10 +9,13 @@ Past selves may sit at the other side (``past``): fictitious self-play, as in Ki
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
+from bidzoo.agents.bridge.evaluator import Evaluator
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward, unpacked
 from bidzoo.agents.bridge.selfplay import (
     BOTH,
@@ -21,6 +24,7 @@ from bidzoo.agents.bridge.selfplay import (
     Opponent,
     OpponentPool,
     Record,
+    Results,
     actor_like,
     actor_of,
 )
@@ -37,6 +41,7 @@ from bidzoo.envs.bridge.score import imps
 
 _NOISE = 5.0  # IMPs: about the deviation of a gain, so that losses are about 1
 _OF_BOARDS = 1 << 48  # stream of numbers of boards, beyond those of their turns
+_OF_TRICKS = _OF_BOARDS + 1  # stream of the luck in tricks
 _FAR = 3.0  # IMPs: values further below the likeliest call's are all alike
 
 
@@ -59,6 +64,7 @@ class Options(Checked):
     self_play: Share = 1.0  # share of boards where the learner plays both sides; on the others it plays ``opponents``
     past: Whole = 0  # past selves beside ``opponents``, drawn from all snapshots for each iteration
     snapshot_every: Count = 50  # iterations
+    draws: Whole = 0  # of a contract's tricks, from the double-dummy network; 0: those of the deal's table
     contested: Share = 1.0  # of the boards on which both sides bid that are learned from; of the others all are
     epochs: Count = 2
     minibatch: Count = 4096  # decisions with several plausible calls, and at most as many with one
@@ -99,6 +105,9 @@ class Trainer(trainer.Trainer):
         self.opponents = tuple(actor_like(policy, device) for policy in opponents)
         self._record, self._past = Record(game), list[Actor | Policy]()
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
+        self.evaluator = Evaluator()
+        if options.draws:
+            self.inputs["double-dummy network"] = self.evaluator.network.digest
         values = start.of_calls("start").at_temperature(1 / options.start_unit)
         self.game, self.architecture = game, values.architecture
         self.learner, self.average = network.module_of(values, device), network.module_of(values, device)
@@ -136,8 +145,8 @@ class Trainer(trainer.Trainer):
         rows = np.flatnonzero(several & learned_from)
         one_call = np.flatnonzero(~several & learned_from & (keys < options.one_call))
         searched, calls = decisions.select(rows), call[rows]
-        points = self._explore(decisions, call, rows, sides, likeliest, iteration)
-        gain = searched.sign[:, None] * imps(points - points[:, :1])
+        results = self._explore(decisions, call, rows, sides, likeliest, iteration)
+        gain = searched.sign[:, None] * self._gains(results, decisions.later, decisions.board[rows], iteration)
         learned = self._learn(
             self._batch(searched, board[rows], calls, gain),
             self._batch(decisions.select(one_call), board[one_call], call[one_call, :1]),
@@ -166,14 +175,23 @@ class Trainer(trainer.Trainer):
         other = self._other_side(policy)
         return selfplay.play(self.game, boards, self.options.seed, policy, other, sides, iteration, self._record)[1]
 
-    def _explore(self, played: Decisions, call: I64, rows: I64, sides: I64, policy: Actor, iteration: int) -> I64:
-        """N/S points when each ``call`` (-1: none) of ``rows`` ``[n]`` is made and ``policy`` plays on: ``[n, K]``.
+    def _explore(self, played: Decisions, call: I64, rows: I64, sides: I64, policy: Actor, iteration: int) -> Results:
+        """What comes of each ``call`` (-1: none) of ``rows`` ``[n]`` when ``policy`` plays on: ``[n, K]``.
 
         ``played`` are all decisions ``[N]``, ``call`` ``[N, K]`` their plausible calls.
         """
         key = selfplay.key_of(self.options.seed, iteration)
         other = self._other_side(policy)
         return selfplay.explore_on(self.game, played, call[:, 0], rows, call[rows], policy, other, sides, key)
+
+    def _gains(self, results: Results, states: States, board: I64, iteration: int) -> NDArray[Any]:
+        """IMPs ``[n, K]`` of N/S over the first of each row of ``results``, on ``board`` ``[n]`` of ``states``."""
+        if not self.options.draws:
+            return imps(results.points - results.points[:, :1])
+        boards = states["board"].astype(np.int64)
+        rng = Streams.at(self.options.seed, boards, _OF_TRICKS)
+        luck = rng.random(5 * self.options.draws).reshape(len(boards), -1, 5)
+        return selfplay.mean_gains(self.evaluator, luck, states, board, results)
 
     def _sides(self, boards: I64, rows: I64) -> I64:
         """Sides that the policy plays on ``boards`` ``[B]``, ``rows`` ``[B]`` of the iteration."""
@@ -189,7 +207,7 @@ class Trainer(trainer.Trainer):
         others = [*self.opponents, *self._past]
         return OpponentPool([policy, *others], self._opponent_numbers) if others else policy
 
-    def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: I64 | None = None) -> Batch:
+    def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: NDArray[Any] | None = None) -> Batch:
         """A batch to learn ``gain`` ``[n, K]`` of ``call`` ``[n, K]`` (-1: none) and keep the values of other calls.
 
         Values and gains are over those of the likeliest call. Rows of all processes, in the order of a single one: by

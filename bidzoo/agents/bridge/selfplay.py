@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bidzoo.agents.bridge.evaluator import Evaluator, draw_tricks
 from bidzoo.agents.bridge.network import (
     Architecture,
     Network,
@@ -39,7 +40,7 @@ from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.auction import call_row, legal_row, legal_set_row, open_auction_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.observation import encode_row
-from bidzoo.envs.bridge.score import MAX_IMPS, imps
+from bidzoo.envs.bridge.score import MAX_IMPS, imps, imps_row, north_south_row
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.game import Encoder, legal_actions
 
@@ -534,14 +535,43 @@ def _make(start: int, stop: int, rows: I64, states: States, calls: I64, rules: e
         turn[i] = states[rows[i]].turn
 
 
+class Results(NamedTuple):
+    """Columns of contracts, as in a state: ``[n]``, or ``[n, K]`` of ``K`` calls at a decision (of none: passed)."""
+
+    bid: I64
+    stake: I64
+    declarer: I64  # -1: all passed
+    points: I64  # of N/S, with the tricks that the deal's table has
+
+    @classmethod
+    def of(cls, states: States) -> Results:
+        """Those of finished ``states`` ``[n]``."""
+        fields = (states["bid"], states["stake"], states["declarer"], states["points"][:, 0])
+        return cls(*(field.astype(np.int64) for field in fields))
+
+    @classmethod
+    def none(cls, shape: tuple[int, ...]) -> Results:
+        """Of no calls."""
+        return cls(*(np.full(shape, value) for value in (0, 0, -1, 0)))
+
+    def put(self, index: tuple[I64, I64], results: Results) -> None:
+        """Write ``results`` ``[m]`` at ``index``, of rows and places ``[m]``."""
+        for column, values in zip(self, results):
+            column[index] = values
+
+    def at(self, index: I64 | tuple[I64, I64]) -> Results:
+        """Those at ``index``."""
+        return Results(*(column[index] for column in self))
+
+
 def finish(
     game: Bridge, states: States, rows: I64, calls: I64, learner: Actor, opponent: Opponent, sides: I64, key: int = 0
-) -> I64:
-    """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``states`` and play them out; N/S points ``[n]``."""
+) -> Results:
+    """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``states`` and play them out: the results ``[n]``."""
     copies = np.take(states, rows)  # ten times as fast as an index
     make(copies, np.arange(len(rows)), calls)
     play_out(game, copies, learner, opponent, sides, key)
-    return np.asarray(copies["points"][:, 0], np.int64)
+    return Results.of(copies)
 
 
 # ---- branches ----------------------------------------------------------------------------
@@ -578,7 +608,7 @@ def explore(
     """N/S points ``[n, K]`` when each candidate ``call`` ``[n, K]`` (-1: none) is made at ``states`` and played out."""
     row, place = np.nonzero(call >= 0)
     points = np.zeros(call.shape, np.int64)
-    points[row, place] = finish(game, states, row, call[row, place], learner, opponent, sides[row], key)
+    points[row, place] = finish(game, states, row, call[row, place], learner, opponent, sides[row], key).points
     return points
 
 
@@ -592,7 +622,7 @@ def explore_on(
     opponent: Opponent,
     sides: I64,
     key: int,
-) -> I64:
+) -> Results:
     """``explore`` at ``rows`` ``[n]`` of a round's decisions, the ``learner`` making its ``likeliest`` calls ``[N]``.
 
     ``played`` are all ``[N]`` decisions of the round, whose other players were ``opponent`` with the numbers of
@@ -603,14 +633,16 @@ def explore_on(
     tried_at = np.full(len(likeliest) + 1, -1)  # by decision, the last entry for none: its place in ``rows``
     tried_at[rows] = np.arange(len(rows))
     known = (call == played.call[rows, None]) & ((departure < 0) | (tried_at[departure] >= 0))[:, None]
-    points = np.zeros(call.shape, np.int64)
+    results, ends = Results.none(call.shape), Results.of(played.later)
     board, states = played.board[rows], played.states_at(rows)
     row, place = np.nonzero((call >= 0) & ~known)
-    points[row, place] = finish(game, states, row, call[row, place], learner, opponent, sides[board[row]], key)
-    row, place = np.nonzero(known)
-    final = played.later["points"][board[row], 0]
-    points[row, place] = np.where(departure[row] < 0, final, points[tried_at[departure[row]], 0])
-    return points
+    tried = finish(game, states, row, call[row, place], learner, opponent, sides[board[row]], key)
+    results.put((row, place), tried)
+    row, place = np.nonzero(known & (departure < 0)[:, None])
+    results.put((row, place), ends.at(board[row]))
+    row, place = np.nonzero(known & (departure >= 0)[:, None])
+    results.put((row, place), results.at((tried_at[departure[row]], np.zeros_like(row))))
+    return results
 
 
 def _departures(played: Decisions, likeliest: I64) -> I64:
@@ -623,6 +655,48 @@ def _departures(played: Decisions, likeliest: I64) -> I64:
     out = np.empty(n, np.int64)
     out[order] = np.where(board[later] == board[:n], decision[later], -1)
     return out
+
+
+def mean_gains(evaluator: Evaluator, luck: F64, states: States, deal: I64, results: Results) -> F32:
+    """IMPs ``[n, K]`` of N/S over the first of each row of ``results`` ``[n, K]``: means over draws of the tricks.
+
+    A mean over many draws has none of the luck of a table of estimated tricks, a third of the variance of a gain.
+
+    Args:
+        evaluator: draws the tricks.
+        luck: ``[B, draws, 5]``, see ``draw_tricks``: one a strain.
+        states: deals ``[B]``.
+        deal: of each row ``[n]``, 0 ... ``B`` - 1.
+        results: of each row ``[n, K]``.
+    """
+    row, place = np.nonzero(results.declarer >= 0)
+    declarer, strain = results.declarer[row, place], results.bid[row, place] % 5
+    found, number = np.unique(20 * deal[row] + 5 * declarer + strain, return_inverse=True)
+    cell = np.zeros(results.bid.shape, np.int64)
+    cell[row, place] = number
+    deals, declarer, strain = found // 20, found % 20 // 5, found % 5
+    tricks = draw_tricks(evaluator, states["hands"][deals], declarer, strain, luck[deals, :, strain])
+    gains = np.zeros(results.bid.shape, np.float32)
+    vulnerable = states["vulnerable"].astype(np.int64)[deal]
+    _mean_gains(results.bid, results.stake, results.declarer, vulnerable, cell, tricks, gains)
+    return gains
+
+
+@batched
+def _mean_gains(
+    start: int, stop: int, bid: I64, stake: I64, declarer: I64, vulnerable: I64, cell: I64, tricks: I8, gains: F32
+) -> None:
+    for i in range(start, stop):
+        for d in range(tricks.shape[1]):
+            first = 0
+            for k in range(bid.shape[1]):
+                won = int(tricks[cell[i, k], d])
+                points = north_south_row(bid[i, k], stake[i, k], declarer[i, k], vulnerable[i], won)
+                if k == 0:
+                    first = points
+                gains[i, k] += imps_row(points - first)
+        for k in range(bid.shape[1]):
+            gains[i, k] /= tricks.shape[1]
 
 
 # ---- duplicate pairs ---------------------------------------------------------------------

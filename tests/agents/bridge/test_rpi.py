@@ -10,13 +10,15 @@ pytest.importorskip("torch")
 
 from bidzoo import agents
 from bidzoo.agents.bridge import network, selfplay
+from bidzoo.agents.bridge.evaluator import Evaluator, sample_tricks
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.rpi import Options, Rpi, Trainer
 from bidzoo.agents.bridge.sayc import Pass, Sayc
 from bidzoo.cli.train import app
 from bidzoo.core.bits import unpack
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.score import imps
+from bidzoo.envs.bridge.score import imps, north_south_row
 
 SMALL = {"iterations": 2, "boards": 24, "minibatch": 16}
 
@@ -96,9 +98,10 @@ def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
     for row, decision in enumerate(order):
         here = decisions.select(np.array([decision]))
         calls = np.argsort(-chances[decision], kind="stable")[: min(5, int((chances[decision] >= 0.02).sum()))]
+        first, both = np.zeros(1, int), sides[:1]
         points = [
-            selfplay.finish(run.game, here.states, np.zeros(1, int), calls[k : k + 1], likeliest, likeliest, sides[:1])
-            for k in range(len(calls))
+            selfplay.finish(run.game, here.states, first, call[None], likeliest, likeliest, both).points
+            for call in calls
         ]
         gains = here.sign[0] * imps(np.concatenate(points) - points[0])
         assert found.likeliest[row] == calls[0] and found.weight[row, calls[0]] == 0
@@ -128,8 +131,8 @@ def test_calls_that_were_made_are_not_bid_out_again(monkeypatch, others):
 
     def explore(played, call, rows, sides, policy, iteration):
         given.update(played=played, call=call, rows=rows, sides=sides, policy=policy, iteration=iteration)
-        given["points"] = Trainer._explore(run, played, call, rows, sides, policy, iteration)
-        return given["points"]
+        given["results"] = Trainer._explore(run, played, call, rows, sides, policy, iteration)
+        return given["results"]
 
     with monkeypatch.context() as patch:
         patch.setattr(selfplay, "finish", counted)
@@ -139,9 +142,59 @@ def test_calls_that_were_made_are_not_bid_out_again(monkeypatch, others):
     call, policy, key = given["call"][rows], given["policy"], selfplay.key_of(0, 3)
     sides = given["sides"][played.board[rows]]
     expected = selfplay.explore(run.game, played.states_at(rows), call, policy, run._other_side(policy), sides, key)
-    np.testing.assert_array_equal(given["points"], expected)
+    np.testing.assert_array_equal(given["results"].points, expected)
     made = (call == played.call[rows, None]).sum()
     assert made > 100 and sum(bid_out) < (call >= 0).sum() - 0.8 * made
+
+
+def tried(run, monkeypatch):
+    """The results that an iteration tried, the boards' states, the board of each row, and the gains of N/S."""
+    given, gains = {}, Trainer._gains
+
+    def kept(self, results, states, board, iteration):
+        given.update(results=results, states=states, board=board)
+        given["gains"] = gains(self, results, states, board, iteration)
+        return given["gains"]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_gains", kept)
+        run.iterate(0)
+    return given["results"], given["states"], given["board"], given["gains"]
+
+
+def test_gains_are_means_over_draws_of_the_tricks(monkeypatch):
+    """Every draw is a table of tricks as estimated deals have it, the same one for all calls tried on the board."""
+    run = trainer(start=network.packaged_network("sl"), boards=60, draws=3, seed=5)
+    results, states, board, gains = tried(run, monkeypatch)
+    expected = np.zeros(gains.shape)
+    for draw in range(3):
+        luck = [Streams.at(5, states["board"].astype(int), (1 << 48) + 1).random(15)[:, 5 * draw : 5 * draw + 5]]
+        tables = sample_tricks(Evaluator(), states["hands"], SimpleNamespace(random=lambda n, luck=luck: luck[0]))
+        points = [
+            [
+                north_south_row(bid, stake, declarer, states["vulnerable"][b], int(tables[b, 5 * declarer + bid % 5]))
+                for bid, stake, declarer in zip(*row)
+            ]
+            for b, *row in zip(board, results.bid, results.stake, results.declarer)
+        ]
+        expected += imps(np.array(points) - np.array(points)[:, :1])
+    np.testing.assert_allclose(gains, expected / 3, rtol=1e-6)
+    assert len(np.unique(gains)) > 20
+
+
+def test_where_tricks_are_certain_draws_are_the_table(monkeypatch):
+    results, states, board, _ = tried(trainer(start=network.packaged_network("sl"), boards=60), monkeypatch)
+    tables = {tuple(hands): tricks for hands, tricks in zip(states["hands"].tolist(), states["tricks"])}
+
+    class Solver(Evaluator):
+        def chances(self, hands, declarer, strain):
+            cells = zip(hands.tolist(), declarer, strain)
+            return np.eye(14, dtype=np.float32)[[tables[tuple(h)][5 * d + s] for h, d, s in cells]]
+
+    luck = np.random.default_rng(3).random((60, 2, 5))
+    gains = selfplay.mean_gains(Solver(), luck, states, board, results)
+    np.testing.assert_array_equal(gains, imps(results.points - results.points[:, :1]))
+    assert (gains != 0).mean() > 0.05
 
 
 def test_whom_it_is_trained_against(monkeypatch):

@@ -115,8 +115,10 @@ def test_boards_go_on_from_copies():
     rows = np.arange(0, len(decisions.call), 7)
     before, board = decisions.states, decisions.board[rows]
     given = before.copy()
-    points = selfplay.finish(GAME, given, rows, decisions.call[rows], player, player, np.full(len(rows), BOTH), key)
-    np.testing.assert_array_equal(points, tables["points"][board, 0])
+    results = selfplay.finish(GAME, given, rows, decisions.call[rows], player, player, np.full(len(rows), BOTH), key)
+    np.testing.assert_array_equal(results.points, tables["points"][board, 0])
+    for name in ("bid", "stake", "declarer"):
+        np.testing.assert_array_equal(getattr(results, name), tables[name][board])
     np.testing.assert_array_equal(given, before)
     record = Record(GAME)
     selfplay.play_out(GAME, tables, player, player, np.full(n, BOTH), key, record)

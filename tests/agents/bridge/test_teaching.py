@@ -134,8 +134,8 @@ def test_branches_are_games_played_out():
     before = some.states.copy()
     for i in range(10):
         for k in np.flatnonzero(call[i] >= 0):
-            points = selfplay.finish(game, some.states, np.array([i]), call[i, k : k + 1], actor, actor, np.full(1, 2))
-            assert found[i, k] == points[0]
+            ends = selfplay.finish(game, some.states, np.array([i]), call[i, k : k + 1], actor, actor, np.full(1, 2))
+            assert found[i, k] == ends.points[0]
     np.testing.assert_array_equal(before, some.states)  # explored on copies
 
 
@@ -156,12 +156,15 @@ def brute_force(game, actor, decision, options, reference):
         if table["phase"][0] != AUCTION:
             ends = [table["points"][0, 0]]
         elif options.depth == 1:
-            ends = selfplay.finish(game, decision.states, first_row, np.array([call]), actor, actor, np.full(1, 2))
+            ends = selfplay.finish(
+                game, decision.states, first_row, np.array([call]), actor, actor, np.full(1, 2)
+            ).points
         else:
             second = selfplay.decide(game, table, first_row, actor, 0)
             answers = [c for c in candidates(second.log_chances, options.max_actions, options.min_prob)[0][0] if c >= 0]
             ends = [
-                selfplay.finish(game, table, first_row, np.array([c]), actor, actor, np.full(1, 2))[0] for c in answers
+                selfplay.finish(game, table, first_row, np.array([c]), actor, actor, np.full(1, 2)).points[0]
+                for c in answers
             ]
         rewards = [int(imps(end - reference)) / 24 if options.reward == "imps" else int(end) for end in ends]
         values[call] = (max if options.partner == "best" else np.mean)([sign * reward for reward in rewards])
