@@ -6,10 +6,11 @@
 Two networks that are much alike make the same calls on most boards. So their difference is measured with a fraction of
 the error of either: directly, in a duplicate match, and against the same opponents on the same boards. Boards of
 estimated deals decide between two networks, since there are enough of them; how strong an agent is, test deals say.
+A second table says at which tables the difference arises: by the points of both hands, and where the opponents passed.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -18,7 +19,13 @@ from bidzoo import agents
 from bidzoo.benchmarks.match import Match, duplicate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
 from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.core.cards import PASS
+from bidzoo.core.kernels import F64, I64, Bool, States
+from bidzoo.envs.bridge.bidder import points_row
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import imps
+
+POINTS = {"to 19 points": (0, 19), "20 to 25": (20, 25), "26 to 28": (26, 28), "29 and more": (29, 40)}
 
 
 def tables(
@@ -31,7 +38,7 @@ def tables(
     def against(name: str) -> dict[str, Match]:
         return {other: duplicate(game, players[name], others[other], numbers, seed) for other in opponents}
 
-    mine, rows = against(base), list[Mapping[str, Any]]()
+    mine, rows, parts = against(base), list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     report("agents", 1, 1 + len(candidates))
     for done, name in enumerate(candidates, 2):
         direct, theirs = duplicate(game, players[name], players[base], numbers, seed), against(name)
@@ -40,6 +47,7 @@ def tables(
         row |= {others[other].name: Estimate.of(each, group=direct.deals) for other, each in more.items()}
         if more:
             row["mean"] = Estimate.of(np.mean([*more.values()], axis=0), group=direct.deals)
+            parts += by_class(name, [(mine[other], theirs[other]) for other in opponents])
         rows.append(row)
         report("agents", done, 1 + len(candidates))
     note = (
@@ -47,7 +55,54 @@ def tables(
         f" of a duplicate match with {players[base].name}, then IMPs more than it wins against each opponent on the"
         " same boards, and their mean; ± standard error, clustered by deal"
     )
-    return [ResultTable(f"Beside {players[base].name}", [*rows[0]], rows, note=note)], []
+    whole = ResultTable(f"Beside {players[base].name}", [*rows[0]], rows, note=note)
+    note = (
+        "both agents at the same table, against all opponents; points of their side's two hands, and whether the"
+        " opponents pass throughout against either of them; the classes of a kind add up to the difference"
+    )
+    where = f"Where the difference to {players[base].name} arises"
+    return [whole, *([ResultTable(where, [*parts[0]], parts, note=note)] if parts else [])], []
+
+
+def by_class(name: str, matches: Sequence[tuple[Match, Match]]) -> list[dict[str, Any]]:
+    """Rows of the agent ``name``, from the base's match and its own against each opponent."""
+    both = [
+        [Table.of(states, side) for side, states in enumerate((m.first, m.second))] for pair in matches for m in pair
+    ]
+    pairs = [(base, mine) for k in range(0, len(both), 2) for base, mine in zip(both[k], both[k + 1])]
+    gain = np.array([imps(mine.points - base.points) for base, mine in pairs]).astype(float)  # [opponents * 2, N]
+    held = np.array([base.held for base, _ in pairs])
+    quiet = np.array([base.quiet & mine.quiet for base, mine in pairs])
+    classes = {label: (low <= held) & (held <= high) for label, (low, high) in POINTS.items()}
+    classes |= {"opponents pass": quiet, "opponents bid": ~quiet}
+    return [
+        {
+            "agent": name,
+            "tables": label,
+            "share, %": 100 * float(tables.mean()),
+            "IMPs a board": Estimate.of((gain * tables).sum(0) / len(matches), group=matches[0][0].deals),
+        }
+        for label, tables in classes.items()
+    ]
+
+
+class Table(NamedTuple):
+    """Columns ``[N]`` of finished tables, as the side sees them that an agent played."""
+
+    points: I64  # of its score
+    held: F64  # high-card points of its two hands
+    quiet: Bool  # whether the other side passed throughout
+
+    @classmethod
+    def of(cls, states: States, side: int) -> "Table":
+        """Those of final ``states`` ``[N]``; ``side`` 0 for North and South, 1 for East and West."""
+        calls = states["calls"][:, : states["length"].max()]
+        turns = np.arange(calls.shape[1])
+        bids = (calls != PASS) & (turns < states["length"][:, None])
+        others = (states["dealer"][:, None] + turns) % 2 != side
+        points = states["points"][:, 0].astype(np.int64)
+        held = np.vectorize(points_row, [float])(states["hands"][:, side::2]).sum(1)
+        return cls(-points if side else points, held, ~(bids & others).any(1))
 
 
 def main(
