@@ -66,13 +66,13 @@ def tables(
 
 def by_class(name: str, matches: Sequence[tuple[Match, Match]]) -> list[dict[str, Any]]:
     """Rows of the agent ``name``, from the base's match and its own against each opponent."""
-    both = [
-        [Table.of(states, side) for side, states in enumerate((m.first, m.second))] for pair in matches for m in pair
-    ]
-    pairs = [(base, mine) for k in range(0, len(both), 2) for base, mine in zip(both[k], both[k + 1])]
-    gain = np.array([imps(mine.points - base.points) for base, mine in pairs]).astype(float)  # [opponents * 2, N]
-    held = np.array([base.held for base, _ in pairs])
-    quiet = np.array([base.quiet & mine.quiet for base, mine in pairs])
+    pairs = list[tuple[Table, Table]]()
+    for base, mine in matches:
+        pairs.append((Table.of(base.first, 0), Table.of(mine.first, 0)))
+        pairs.append((Table.of(base.second, 1), Table.of(mine.second, 1)))
+    gain = np.array([imps(b.points - a.points) for a, b in pairs]).astype(float)  # [opponents * 2, N]
+    held = np.array([a.held for a, _ in pairs])
+    quiet = np.array([a.quiet & b.quiet for a, b in pairs])
     classes = {label: (low <= held) & (held <= high) for label, (low, high) in POINTS.items()}
     classes |= {"opponents pass": quiet, "opponents bid": ~quiet}
     return [
