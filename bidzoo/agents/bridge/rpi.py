@@ -146,7 +146,7 @@ class Trainer(trainer.Trainer):
         one_call = np.flatnonzero(~several & learned_from & (keys < options.one_call))
         searched, calls = decisions.select(rows), call[rows]
         results = self._explore(decisions, call, rows, sides, likeliest, iteration)
-        gain = searched.sign[:, None] * self._gains(results, decisions.later, decisions.board[rows], iteration)
+        gain = searched.sign[:, None] * self._gains(results, decisions.later, decisions.board[rows])
         learned = self._learn(
             self._batch(searched, board[rows], calls, gain),
             self._batch(decisions.select(one_call), board[one_call], call[one_call, :1]),
@@ -184,7 +184,7 @@ class Trainer(trainer.Trainer):
         other = self._other_side(policy)
         return selfplay.explore_on(self.game, played, call[:, 0], rows, call[rows], policy, other, sides, key)
 
-    def _gains(self, results: Results, states: States, board: I64, iteration: int) -> NDArray[Any]:
+    def _gains(self, results: Results, states: States, board: I64) -> NDArray[Any]:
         """IMPs ``[n, K]`` of N/S over the first of each row of ``results``, on ``board`` ``[n]`` of ``states``."""
         if not self.options.draws:
             return imps(results.points - results.points[:, :1])

@@ -151,9 +151,9 @@ def tried(run, monkeypatch):
     """The results that an iteration tried, the boards' states, the board of each row, and the gains of N/S."""
     given, gains = {}, Trainer._gains
 
-    def kept(self, results, states, board, iteration):
+    def kept(self, results, states, board):
         given.update(results=results, states=states, board=board)
-        given["gains"] = gains(self, results, states, board, iteration)
+        given["gains"] = gains(self, results, states, board)
         return given["gains"]
 
     with monkeypatch.context() as patch:
