@@ -58,7 +58,7 @@ def tables(
     whole = ResultTable(f"Beside {players[base].name}", [*rows[0]], rows, note=note)
     note = (
         "both agents at the same table, against all opponents; points of their side's two hands, and whether the"
-        " opponents pass throughout against either of them; the classes of a kind add up to the difference"
+        " opponents pass throughout against both; IMPs between the two tables, which are not quite those between matches"
     )
     where = f"Where the difference to {players[base].name} arises"
     return [whole, *([ResultTable(where, [*parts[0]], parts, note=note)] if parts else [])], []
