@@ -58,7 +58,7 @@ def tables(
     whole = ResultTable(f"Beside {players[base].name}", [*rows[0]], rows, note=note)
     note = (
         "both agents at the same tables, against all opponents; points of their side's two hands, and whether the"
-        " opponents pass throughout against both; IMPs of each table's difference, whose sum is not quite that of matches"
+        " opponents pass throughout against both; IMPs of each table, whose sum is not quite that of whole matches"
     )
     where = f"Where the difference to {players[base].name} arises"
     return [whole, *([ResultTable(where, [*parts[0]], parts, note=note)] if parts else [])], []
