@@ -16,10 +16,10 @@ import numpy as np
 import typer
 
 from bidzoo import agents
+from bidzoo.agents.bridge.selfplay import bidders
 from bidzoo.benchmarks.match import Match, duplicate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
 from bidzoo.cli.options import Json, Seed, measured
-from bidzoo.core.cards import PASS
 from bidzoo.core.kernels import F64, I64, Bool, States
 from bidzoo.envs.bridge.bidder import points_row
 from bidzoo.envs.bridge.game import Bridge
@@ -96,13 +96,9 @@ class Table(NamedTuple):
     @classmethod
     def of(cls, states: States, side: int) -> "Table":
         """Those of final ``states`` ``[N]``; ``side`` 0 for North and South, 1 for East and West."""
-        calls = states["calls"][:, : states["length"].max()]
-        turns = np.arange(calls.shape[1])
-        bids = (calls != PASS) & (turns < states["length"][:, None])
-        others = (states["dealer"][:, None] + turns) % 2 != side
         points = states["points"][:, 0].astype(np.int64)
         held = np.vectorize(points_row, [float])(states["hands"][:, side::2]).sum(1)
-        return cls(-points if side else points, held, ~(bids & others).any(1))
+        return cls(-points if side else points, held, bidders(states) & (2 >> side) == 0)
 
 
 def main(

@@ -26,7 +26,6 @@ from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
 from bidzoo.cli.options import Json, Seed, measured
 from bidzoo.core.kernels import F64, I64
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.score import imps
 
 CHUNK = 8192  # boards that are played at once
 ITSELF = "itself"
@@ -54,7 +53,7 @@ def gains(agent: Network, opponent: Policy | None, game: Bridge, boards: I64, se
     other = opponent or likeliest
     results = selfplay.explore_on(game, played, call[:, 0], several, call[several], likeliest, other, sides, key)
     decisions, call = played.select(several), call[several]
-    realized = decisions.sign[:, None] * imps(results.points - results.points[:, :1])
+    realized = decisions.sign[:, None] * results.gains
     values = options.unit * np.take_along_axis(decisions.log_chances, np.maximum(call, 0), 1).astype(np.float64)
     row, place = np.nonzero(call[:, 1:] >= 0)
     return Gains(

@@ -37,7 +37,6 @@ from bidzoo.core.kernels import I64, Bool, States
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.score import imps
 
 _NOISE = 5.0  # IMPs: about the deviation of a gain, so that losses are about 1
 _OF_BOARDS = 1 << 48  # stream of numbers of boards, beyond those of their turns
@@ -159,7 +158,7 @@ class Trainer(trainer.Trainer):
     def _learned_from(self, states: States, boards: I64) -> Bool:
         """Boards ``[B]``, with final ``states`` ``[B]``, that are learned from."""
         numbers = Streams.at(self.options.seed, boards, _OF_BOARDS).random(1)[:, 0]
-        return (numbers < self.options.contested) | ~selfplay.contested(states)
+        return (numbers < self.options.contested) | (selfplay.bidders(states) != 3)
 
     def _drawn(self, iteration: int) -> I64:
         """Which snapshots are met in an iteration: ``past`` numbers, drawn uniformly (fictitious self-play)."""
@@ -187,7 +186,7 @@ class Trainer(trainer.Trainer):
     def _gains(self, results: Results, states: States, board: I64) -> NDArray[Any]:
         """IMPs ``[n, K]`` of N/S over the first of each row of ``results``, on ``board`` ``[n]`` of ``states``."""
         if not self.options.draws:
-            return imps(results.points - results.points[:, :1])
+            return results.gains
         boards = states["board"].astype(np.int64)
         rng = Streams.at(self.options.seed, boards, _OF_TRICKS)
         luck = rng.random(5 * self.options.draws).reshape(len(boards), -1, 5)

@@ -437,19 +437,19 @@ def bid_out(states: States, choose: Callable[[I64, I64], I64]) -> None:
 
 
 @batched
-def _contested(start: int, stop: int, states: States, out: Bool) -> None:
+def _bidders(start: int, stop: int, states: States, out: I8) -> None:
     for b in range(start, stop):
         state, bid = states[b], 0
         for t in range(state.length):
             if state.calls[t] != PASS:
                 bid |= 1 << ((int(state.dealer) + t) & 1)
-        out[b] = bid == 3
+        out[b] = bid
 
 
-def contested(states: States) -> Bool:
-    """Whether both sides have made another call than a pass: ``[B]``."""
-    out = np.empty(len(states), np.bool_)
-    _contested(states, out)
+def bidders(states: States) -> I8:
+    """Which sides have made another call than a pass, ``[B]``: bit 0 N/S, bit 1 E/W."""
+    out = np.empty(len(states), np.int8)
+    _bidders(states, out)
     return out
 
 
@@ -548,6 +548,11 @@ class Results(NamedTuple):
         """Those of finished ``states`` ``[n]``."""
         fields = (states["bid"], states["stake"], states["declarer"], states["points"][:, 0])
         return cls(*(field.astype(np.int64) for field in fields))
+
+    @property
+    def gains(self) -> I8:
+        """IMPs of N/S over the first of each row, with the tricks of the tables: ``[n, K]``."""
+        return imps(self.points - self.points[:, :1])
 
     @classmethod
     def none(cls, shape: tuple[int, ...]) -> Results:

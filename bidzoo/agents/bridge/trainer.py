@@ -399,8 +399,8 @@ class Checkpoint(Closing):
                     f"{n}/{key}": tensor for n, moments in state["state"].items() for key, tensor in moments.items()
                 }
             tensors.update({f"{name}/{key}": tensor.detach().cpu().clone() for key, tensor in state.items()})
-        metadata = {"step": step, "identity": self.identity, "inputs": self.inputs, "rows": self.rows}
-        metadata["metrics"] = self.metrics
+        metadata = {"step": step, "identity": self.identity, "inputs": self.inputs}
+        metadata |= {"rows": self.rows, "metrics": self.metrics}
         metadata["digest"] = digest({name: tensor.numpy() for name, tensor in tensors.items()})
         replace_file(self.file, save(tensors, {"state": json.dumps(metadata)}))
         self._write_files()
