@@ -45,9 +45,11 @@ def pytest_collection():
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch):
-    """Games and agents that a test registers are gone after it."""
+    """What a test does to the process is gone after it: games and agents that it registers, and ``wait_always``."""
     from bidzoo import agents, registry
+    from bidzoo.core import compiling
 
+    monkeypatch.setattr(compiling, "_waits_always", False)
     for names in (registry.NAMES, agents.NAMES):
         monkeypatch.setattr(names, "registered", {})
 

@@ -146,13 +146,16 @@ def test_every_agent_has_a_row():
 
 
 def test_agents_pages_begin_with_their_strength_outside(pages):
-    """An imitation is an easier opponent: where other programs were met, their mean comes first."""
+    """An imitation is an easier opponent: where other programs were met, their mean comes first, and who met them."""
     means = {agent: mean for (agent, program), mean in papers.outside().items() if program == "mean"}
     assert len(means) == 6
-    for agent, mean in means.items():
+    today = {met: agent for agent, met in papers.MET_OUTSIDE.items()}
+    for met, mean in means.items():
+        agent = today.get(met, met)
         text = (ROOT / "docs" / "agents" / f"{agent}.md").read_text(encoding="utf-8")
-        found = re.search(r"^\| Strength \| (\S+ ± \S+) IMPs a board over \[six outside programs\]", text, re.MULTILINE)
+        found = re.search(r"^\| Strength \| (\S+ ± \S+) IMPs a board over \[six outside programs\].*", text, re.MULTILINE)
         assert found and found[1] == pages.strength(mean.mean, mean.error), agent
+        assert met == agent or f"`{met}`" in found[0]
 
 
 def test_the_mean_over_outside_programs_is_theirs():

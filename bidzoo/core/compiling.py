@@ -34,7 +34,7 @@ BRIEF = 0.1  # seconds of kernels as plain Python: some hundred decisions
 Job = tuple[str, str, str, Any]  # a kernel's module and name, digest of what it is made of, types of its arguments
 
 _asked: set[Job] = set()
-_announced = _said_killed = False
+_announced = _said_killed = _waits_always = False
 _worker: subprocess.Popen[bytes] | None = None
 
 
@@ -60,7 +60,7 @@ def is_brief() -> bool:
 
 def patient() -> bool:
     """Whether plain Python will do in this thread until the compiled form is there."""
-    return _thread.patient
+    return _thread.patient and not _waits_always
 
 
 @contextmanager
@@ -75,7 +75,8 @@ def when_compiled() -> Iterator[None]:
 
 def wait_always() -> None:
     """Make kernels of every thread wait for their compiled form from now on, for work that is long or measured."""
-    _Thread.patient = False
+    global _waits_always
+    _waits_always = True
 
 
 @contextmanager

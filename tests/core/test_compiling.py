@@ -5,6 +5,7 @@ import inspect
 import json
 import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -243,6 +244,18 @@ def test_kernels_travel_by_name():
     assert pickle.loads(pickle.dumps(auction.call_row)) is auction.call_row
     with when_compiled():
         assert int(next_row(np.uint64(0))) == 0xE220A8397B1DCDAF  # of SplitMix64
+
+
+def test_measured_work_waits_in_every_thread_whatever_waited_before():
+    with when_compiled():
+        assert not compiling.patient()
+    assert compiling.patient()
+    compiling.wait_always()
+    with when_compiled():
+        pass
+    assert not compiling.patient()
+    with ThreadPoolExecutor(1) as other:
+        assert not other.submit(compiling.patient).result()
 
 
 def test_the_bar_of_the_command_knows_what_is_done(tmp_path, monkeypatch):

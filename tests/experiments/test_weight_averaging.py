@@ -66,3 +66,14 @@ def test_packaged_weights_are_named(tmp_path):
     assert result.exit_code == 0, result.output
     same, provenance = load_weights(tmp_path / "mean.safetensors")
     assert provenance["networks"][1]["share"] == 0 and same.architecture.width == 200
+
+
+def test_one_shortened_network_keeps_its_own_provenance(tmp_path):
+    save_weights(tmp_path / "one.safetensors", network(1), {"algorithm": "rpi", "seed": 1})
+    result = run(tmp_path / "one.safetensors", "--bits", 5, "--out", tmp_path / "short.safetensors")
+    assert result.exit_code == 0, result.output
+    short, provenance = load_weights(tmp_path / "short.safetensors")
+    assert provenance == {"algorithm": "rpi", "seed": 1, "significant_bits": 5}
+    expected = weight_averaging.shortened(load_weights(tmp_path / "one.safetensors")[0], 5)
+    for name, array in short.tensors.items():
+        np.testing.assert_array_equal(array, expected.tensors[name])
