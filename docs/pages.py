@@ -245,8 +245,10 @@ def recommended(name: str) -> str:
     columns = ["agent", "what it is", "paper", "outside programs", "imitations", *["ms a call"] * bool(times)]
     table = results.ResultTable("", columns)
     for agent, (what, paper, page) in RECOMMENDED.items():
-        theirs = papers.outside().get((agent, "mean"))
+        met = papers.MET_OUTSIDE.get(agent, agent)
+        theirs = papers.outside().get((met, "mean"))
         means = [strength(each.mean, each.error) if each else None for each in (theirs, won[agent])]
+        means[0] = f"{means[0]} (`{met}`)" if met != agent else means[0]
         cells = [results.two_digits(times[agent]["milliseconds"])] if times else []
         table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, *means, *cells)
     return f"{markdown(table)}\n"

@@ -95,6 +95,9 @@ class Shown(NamedTuple):
     small: str = ""
 
 
+MET_OUTSIDE = {"rpi": "rpi-3"}  # agents whose network of then is what the outside programs met
+
+
 @cache
 def outside() -> dict[tuple[str, str], Estimate]:
     """IMPs a board by agent and outside program; the error is nan where none was noted."""

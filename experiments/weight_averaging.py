@@ -5,7 +5,8 @@
 Networks that were trained from one start lie close together, and the network of their mean weights plays about as the
 mean of their outputs would: what each run learned from its own noise averages out (Wortsman et al. 2022, model soups).
 A share may be negative: ``--share -0.5 --share 1.5`` goes on from the first network beyond the second. The shares sum
-to 1. The file is in half precision; ``--bits`` says how many significant bits of a weight it keeps of the eleven.
+to 1. The file is in half precision; ``--bits`` says how many significant bits of a weight it keeps of the eleven. Of a
+single network that is all that changes, and its provenance stays.
 """
 
 from collections.abc import Sequence
@@ -60,14 +61,17 @@ def main(
     sources: list[tuple[Network, dict[str, Any]]] = [load_weights(file) for file in files]
     shares = share or equal_shares(len(sources))
     mean = mean_network([network for network, _ in sources], shares)
-    provenance = {
-        "algorithm": "mean of weights",
-        "significant_bits": bits,
-        "networks": [
-            {"share": each, "digest": network.digest, "provenance": made}
-            for each, (network, made) in zip(shares, sources)
-        ],
-    }
+    if len(sources) == 1:  # a shortened network is still what its training made
+        provenance = {**sources[0][1], "significant_bits": bits}
+    else:
+        provenance = {
+            "algorithm": "mean of weights",
+            "significant_bits": bits,
+            "networks": [
+                {"share": each, "digest": network.digest, "provenance": made}
+                for each, (network, made) in zip(shares, sources)
+            ],
+        }
     save_weights(out, mean if bits == HALF else shortened(mean, bits), provenance)
     say(f"the mean of {len(sources)} networks, written to {out}")
 
