@@ -1,6 +1,6 @@
 """What a match of bridge is worth when the cards are played, beside the same auctions scored double dummy.
 
-    for seed in $(seq 20261121 20261127); do
+    for seed in 20261121 20261122 20261123 20261124 20261127; do
         bidzoo match rpi sayc --env bridge_v0 --boards 50 --seed $seed --out runs/played-$seed.jsonl
     done
     python experiments/played_cards.py runs/played-*.jsonl --json docs/results/bridge-played.json

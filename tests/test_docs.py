@@ -153,7 +153,9 @@ def test_agents_pages_begin_with_their_strength_outside(pages):
     for met, mean in means.items():
         agent = today.get(met, met)
         text = (ROOT / "docs" / "agents" / f"{agent}.md").read_text(encoding="utf-8")
-        found = re.search(r"^\| Strength \| (\S+ ± \S+) IMPs a board over \[six outside programs\].*", text, re.MULTILINE)
+        found = re.search(
+            r"^\| Strength \| (\S+ ± \S+) IMPs a board over \[six outside programs\].*", text, re.MULTILINE
+        )
         assert found and found[1] == pages.strength(mean.mean, mean.error), agent
         assert met == agent or f"`{met}`" in found[0]
 
