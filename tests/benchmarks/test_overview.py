@@ -19,6 +19,7 @@ def test_published_results_beside_ours_then_speed_then_search(tmp_path, monkeypa
     monkeypatch.setattr(overview, "THROUGHPUT_GAMES", ["comm_v0"])
     monkeypatch.setattr(overview, "THROUGHPUT_SECONDS", 0.01)
     path = tmp_path / "bench.json"
+    monkeypatch.chdir(tmp_path)  # its ledgers lie in runs/, which other tests have too
     done = CliRunner().invoke(app, ["bench", "--boards", "30", "--workers", "1", "--json", str(path)])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1].startswith("next: bidzoo play")
