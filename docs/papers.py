@@ -287,7 +287,7 @@ OFTEN_WRP, OFTEN_SRP = (f"BIS : RB that bids nil as often as BIS, {player}" for 
 THEIR_NIL = "their nil %"
 UCT = "bench spades --games 2 --rows uct"
 SECTION_6 = {
-    "BAD+JPS": ("tabular-networks", "BAD"),
+    "BAD+JPS": ("tabular-bad", "BAD"),
     "CFR10k+JPS": ("tabular-cfr10k", "CFR10k"),
     "random+JPS": ("tabular", "random"),
 }
@@ -298,9 +298,9 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
             *small_game("CFR1k", "agents/cfr.md", "tabular", "Table 1: CFR1k", TABULAR),
             *small_game("CFR1k+JPS", "agents/jps.md", "tabular", "Table 1: CFR1k", TABULAR),
             *small_game("A2C", "agents/a2c-tabular.md", "tabular-a2c", "Table 1: A2C", LEARNED),
-            *small_game("BAD", "agents/bad.md", "tabular-networks", "Table 1: A2C", LEARNED),
+            *small_game("BAD", "agents/bad.md", "tabular-bad", "Table 1: BAD", LEARNED),
             *sampled("tabular", "CFR1k", ("mini_hanabi_v0()", LONG)),
-            *sampled("tabular-networks", "BAD", (LONG, "minibridge_v0(size=3)", "minibridge_v0(size=4)", MINI)),
+            *sampled("tabular-bad", "BAD", (LONG, "minibridge_v0(size=3)", "minibridge_v0(size=4)", MINI)),
             *(
                 Row(
                     "Equations 7, 8",
