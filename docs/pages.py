@@ -246,9 +246,9 @@ def recommended(name: str) -> str:
     table = results.ResultTable("", columns)
     for agent, (what, paper, page) in RECOMMENDED.items():
         met = papers.MET_OUTSIDE.get(agent, agent)
-        theirs = papers.outside().get((met, "mean"))
-        means = [strength(each.mean, each.error) if each else None for each in (theirs, won[agent])]
-        means[0] = f"{means[0]} (`{met}`)" if met != agent else means[0]
+        by_whom = f" (`{met}`)" * (met != agent)
+        theirs, ours = papers.outside().get((met, "mean")), won[agent]
+        means = theirs and strength(theirs.mean, theirs.error) + by_whom, strength(ours.mean, ours.error)
         cells = [results.two_digits(times[agent]["milliseconds"])] if times else []
         table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, *means, *cells)
     return f"{markdown(table)}\n"
