@@ -396,8 +396,11 @@ def register_game(
         gymnasium_id: default ``bidzoo/Name-v0``.
 
     Raises:
+        TypeError: ``rules`` is neither a class nor a function, such as a game that is made already.
         ValueError: not an id, one that is taken, or a class that leaves something out; names it.
     """
+    if not callable(rules):
+        raise TypeError(f"register_game() takes a class or a function that makes a game, got {rules!r}")
     env_id = env_id or getattr(rules, "id", None)
     if not isinstance(env_id, str) or not fullmatch(_ID, env_id):
         raise ValueError(f"game id {env_id!r}: expected lower-case letters and a version, such as 'my_game_v0'")

@@ -10,6 +10,7 @@ not have, or is not one command of ``bidzoo`` or ``python``.
 """
 
 import json
+import math
 import os
 import re
 import shlex
@@ -65,7 +66,7 @@ def differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for k, (before, now) in enumerate(zip(old, new, strict=True)):
             yield from differences(before, now, f"{where}[{k}]")
-    elif old != new and not (old != old and new != new):  # the error of a single group is nan
+    elif old != new and not (isinstance(old, float) and math.isclose(old, new, rel_tol=1e-9)):
         yield f"{where.removeprefix('.')}: {old}, now {new}"
 
 

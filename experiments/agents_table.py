@@ -42,7 +42,7 @@ def milliseconds(policy: Policy, game_id: str) -> float:
 
 
 def strengths() -> dict[str, dict[str, object]]:
-    """Mean, standard error and unit of every agent that was measured."""
+    """Mean, standard error, deals and unit of every agent that was measured."""
     entries = [leaderboard.load(path) for path in sorted(ROOT.glob("docs/results/leaderboard/spades-2026-*.json"))]
     challenge = leaderboard.CHALLENGES["spades-2026"]
     rows = leaderboard.ranking(challenge, entries).rows
@@ -54,6 +54,7 @@ def strengths() -> dict[str, dict[str, object]]:
         agent: {
             "mean": round(mean.mean, 3),
             "error": round(mean.error, 3),
+            "n": mean.n,
             "unit": f"{unit}, mean against {', '.join(opponents)}",
         }
         for agent, mean, unit, opponents in found

@@ -22,12 +22,13 @@ MEAN = "mean IMPs a board"  # over the four systems
 
 def cross_play(entries: Sequence[str], boards: int, seed: int, report: Report = silent) -> Measured:
     """Every agent opposite an expert of every system, against two of that system: a table and a heat map."""
-    policies, _ = line_up(entries, least=1)
+    policies, missing = line_up(entries, least=1)
     partners = [agents.resolve(name, "bridge_bidding_v0") for name in EXPERTS]
     board_set = Boards(boards, seed)
     note = (
         f"{board_set}. The row's agent partners the column's, which assumes that all four players use its own system,"
         " against two of the column's. Duplicate, ± standard error, clustered by deal"
+        + (f". Left out: {'; '.join(missing)}" if missing else "")
     )
     table = ResultTable("Cross-play", ["agent", *EXPERTS, MEAN], note=note)
     heat: dict[str, list[float]] = {}

@@ -10,7 +10,7 @@ from success_curves import CurveOptions
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge import a2c, jps, ppo, rl, trainer
-from bidzoo.agents.policy import ScorePolicy
+from bidzoo.agents.policy import Pool, ScorePolicy
 from bidzoo.agents.spades.policy_iteration import Options as LearnerOptions
 from bidzoo.benchmarks import match, throughput
 from bidzoo.envs.bridge import deals
@@ -59,6 +59,11 @@ def seen():
         (lambda: agents.make("sl", weights="none").network, ValueError, "no packaged weights 'none'; choose from a2c"),
         (lambda: throughput.main(float("nan")), ValueError, "seconds nan: expected a length of a slice, more than 0"),
         (lambda: agents.make("sl", weights="no.bin").network, FileNotFoundError, "no.bin: no such file of weights"),
+        (lambda: Pool(["sayc"]), TypeError, "pool: 'sayc': expected policies, such as bidzoo.agents.make('sayc')"),
+        (lambda: Pool([agents.make("sl")]).add(3), TypeError, "pool: 3: expected policies, such as an object with"),
+        (lambda: bidzoo.register_game(3), TypeError, "takes a class or a function that makes a game, got 3"),
+        (lambda: bidzoo.make_game("bridge_v0", reward="par"), ValueError, "of a packaged set have: deals='train'"),
+        *((partial(bidzoo.make_game(game).action_number, 99), ValueError, "99") for game in bidzoo.available()),
     ],
 )
 def test_wrong_names(make, error, text):
@@ -265,6 +270,21 @@ def test_a_policy_of_another_size():
         ):
             match.play(four, [policy, "random"], np.arange(2))
         match.play(three, [policy, "random"], np.arange(2))
+
+
+def test_scores_that_are_no_numbers():
+    """Those of a network that diverged; the first legal action would pass for its choice."""
+    game = bidzoo.make_game("minibridge")
+
+    def scores(value):
+        return lambda observation, mask: np.where(np.arange(mask.shape[1]) == 0, value, 0.0 * mask)
+
+    with pytest.raises(ValueError, match="network: the score of a legal action is NaN at board 0"):
+        match.play(game, [ScorePolicy(game, scores(np.nan))] * 2, np.arange(2))
+    with pytest.raises(ValueError, match="NaN"):
+        match.play(game, [ScorePolicy(game, lambda observation, mask: mask * np.nan)] * 2, np.arange(2))
+    impossible = ScorePolicy(game, lambda observation, mask: np.full(mask.shape, -np.inf))  # the lowest of equals
+    match.play(game, [impossible] * 2, np.arange(8))
 
 
 def test_models_of_other_libraries(tmp_path):
@@ -515,6 +535,16 @@ def test_what_ask_refuses(policy, error, text):
     env.reset(seed=1)
     with pytest.raises(error, match=text):
         env.ask(policy)
+
+
+@pytest.mark.parametrize("policy", [agents.make("cfr"), agents.make("random"), lambda observation, mask: 0])
+def test_at_the_end_nobody_is_asked(policy):
+    """The loop that forgets ``step(None)`` is told so, and not that the agent did something wrong."""
+    env = bidzoo.make("comm_v0")
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"comm_v0.*: board 0 is over: step\(None\) for each agent, or reset\(\)"):
+        for _ in env.agent_iter():
+            env.step(env.ask(policy))
 
 
 def test_ask_leaves_the_faults_of_a_policy_alone():

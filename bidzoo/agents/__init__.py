@@ -201,7 +201,7 @@ MEASURED = (
 
 @cache
 def measured() -> dict[str, dict[str, Any]]:
-    """Of bidzoo's agents by name: ``milliseconds`` of a decision; ``mean``, ``error``, ``unit`` of a known strength.
+    """Of bidzoo's agents by name: ``milliseconds`` of a decision; ``mean``, ``error``, ``n``, ``unit`` of a strength.
 
     ``experiments/agents_table.py`` makes the file.
     """

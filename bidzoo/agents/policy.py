@@ -103,11 +103,16 @@ class ScorePolicy:
         return f"<{self.name}: highest score, for {self.game}>"
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """Actions ``[B]``; the lowest of equals, -1 where nothing is legal."""
+        """Actions ``[B]``; the lowest of equals, -1 where nothing is legal; ValueError where a score is NaN."""
         scores = np.asarray(self.scores(self.game.encoder(views), legal))
         if scores.shape != legal.shape:
             raise ValueError(f"{self.name}: scores have shape {scores.shape}, expected {legal.shape}")
-        return np.where(legal.any(1), np.where(legal > 0, scores, -np.inf).argmax(1), -1)
+        scores = np.where(legal > 0, scores, -np.inf)
+        if np.isnan(scores).any():
+            b = int(np.isnan(scores).any(1).argmax())
+            raise ValueError(f"{self.name}: the score of a legal action is NaN at board {int(views['board'][b])}")
+        best = np.where(np.isneginf(scores).all(1), legal.argmax(1), scores.argmax(1))
+        return np.where(legal.any(1), best, -1)
 
 
 class FunctionPolicy:
@@ -153,6 +158,8 @@ class Pool(AtTable):
         self.members, self.seed, self.size = list(members), seed, size
         if not self.members:
             raise ValueError("a pool needs at least one policy")
+        for member in self.members:
+            _check_member(member)
         if size is not None and size < len(self.members):
             raise ValueError(f"size {size} is less than the {len(self.members)} members given")
 
@@ -161,6 +168,7 @@ class Pool(AtTable):
 
     def add(self, policy: Policy) -> None:
         """Add ``policy``. Boards in progress are sampled again."""
+        _check_member(policy)
         self.members.append(policy)
         if self.size is not None:
             del self.members[: -self.size]
@@ -181,6 +189,13 @@ class Pool(AtTable):
 
     def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
         return _PoolAnswer(self, views, legal, keys)
+
+
+def _check_member(policy: Any) -> None:
+    """TypeError unless ``policy`` is one: a pool knows no game, for which a name would be looked up."""
+    if not hasattr(policy, "act"):
+        made = f"bidzoo.agents.make({policy!r})" if isinstance(policy, str) else "an object with name and act()"
+        raise TypeError(f"pool: {policy!r}: expected policies, such as {made}")
 
 
 class _PoolAnswer:

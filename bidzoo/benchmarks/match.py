@@ -221,13 +221,20 @@ class MatchLedger(Closing):
 
     def __init__(self, path: str | Path, policies: Sequence[Policy]) -> None:
         self._ledger = Ledger(path, MatchJob, MatchOutcome)
-        self._digests = [(policy, digests(policy)) for policy in policies]
+        self._policies = {id(policy): policy for policy in policies}
+        self._digests = {key: digests(policy) for key, policy in self._policies.items()}
 
     def names(
         self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
     ) -> list[MatchJob]:
-        """The jobs that stand for ``shares`` of a match in the ledger."""
-        digests = [digest for player in policies for policy, digest in self._digests if policy is player]
+        """The jobs that stand for ``shares`` of a match in the ledger.
+
+        Raises:
+            ValueError: one of ``policies`` is none of the ledger's, whose digests alone are known.
+        """
+        if strangers := [policy.name for policy in policies if id(policy) not in self._policies]:
+            raise ValueError(f"{', '.join(strangers)}: not one of the policies that the ledger was opened with")
+        digests = [self._digests[id(policy)] for policy in policies]
         match = joblib.hash((source_digest(__name__, type(game).__module__), game, digests, seed, policy_seed))
         players = " ".join(policy.name for policy in policies)
         return [MatchJob(players, match, " ".join(map(str, share))) for share in shares]

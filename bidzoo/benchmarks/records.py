@@ -98,8 +98,12 @@ def replay(record: Record) -> States:
     """The finished table ``[1]``, dealt again, every action made again under the rules.
 
     Raises:
-        ValueError: an illegal action, or another deal or result than the record's; names board and room or seating.
+        ValueError: an illegal action, or another deal or result than the record's; names board and room or seating. Or
+            a field is not there.
     """
+    absent = [name for name in fields_of([record]) if name not in record]
+    if absent:
+        raise ValueError(f"a record without {', '.join(absent)}, expected all fields")
     where = f"seating {record['seating']}" if "env" in record else f"{record['room']} room"
     try:
         return _replay_other(record) if "env" in record else _replay_bridge(record)

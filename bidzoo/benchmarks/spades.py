@@ -70,7 +70,7 @@ def _options(text: str) -> dict[str, Any]:
 
 
 def rounds_log(games: Games) -> States:
-    """Every round of every game, in one array of ``match.ROUND``."""
+    """Every round of every game, in one array of ``games.ROUND``."""
     log: States = games.log[np.arange(games.log.shape[1]) < games.rounds[:, None]]
     return log
 
@@ -175,7 +175,7 @@ def figure_3_point(rounds: int, player: PlayerName, seed: int) -> Estimate | Non
     nils = collect_nils(rounds, NOISE, load_curves(), player, deals_seed("nils", seed))
     at_point = (nils.sequence == SEQUENCE_ROWS[FIGURE_3_BIDS[0]]) & (abs(nils.value - 0.8) < 0.05)
     made = 100.0 * nils.success[at_point]
-    return Estimate.of(made, group=np.arange(len(made))) if len(made) else None  # one of a round
+    return Estimate.of(made, group=nils.board[at_point]) if len(made) else None
 
 
 def nil_table(log: States) -> ResultTable:
@@ -385,8 +385,10 @@ def run_rows(
     ledger = ledger or Ledger(None, Row, Found)
     results = []
     for row in chosen:
-        searches = [*(player.kind == "uct" or player.worlds for player in row.players), row.bidders[0].kind == "uct"]
-        size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if any(searches) else (games, CHUNK)
+        searches = any(part.kind == "uct" for part in (*row.bidders, *row.players)) or any(
+            p.worlds for p in row.players
+        )
+        size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if searches else (games, CHUNK)
         pair = [SpadesPolicy(*each) for each in zip(row.bidders, row.players, strict=True)]
         made = (repr(row), source_digest(__name__), *map(made_of, pair)) if ledger.path else ()
         job = Row(row.name, size, seed, joblib.hash(made))

@@ -2,12 +2,14 @@
 
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from bidzoo.cli.options import (
+    MOST_BOARDS,
     Json,
     Seed,
     Workers,
@@ -27,8 +29,10 @@ AGENTS = typer.Option(
     autocompletion=agent_names,
 )
 Agents = Annotated[str, AGENTS]
-Boards = Annotated[int, typer.Option(min=2, help="Boards of every match.")]
-SearchBoards = Annotated[int, typer.Option(min=2, help="Boards of matches with an agent that searches.")]
+Boards = Annotated[int, typer.Option(min=2, max=MOST_BOARDS, help="Boards of every match.")]
+SearchBoards = Annotated[
+    int, typer.Option(min=2, max=MOST_BOARDS, help="Boards of matches with an agent that searches.")
+]
 Games = Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")]
 Ledger = Annotated[
     Path | None,
@@ -41,7 +45,7 @@ Ledger = Annotated[
 @app.callback()
 def overview(
     context: typer.Context,
-    boards: Annotated[int, typer.Option(min=2, help="Boards of every bridge match.")] = 2000,
+    boards: Annotated[int, typer.Option(min=2, max=MOST_BOARDS, help="Boards of every bridge match.")] = 2000,
     workers: Workers = 2,
     seed: Seed = 0,
     json: Json = None,
@@ -104,7 +108,7 @@ def tabular(
     """Table 1, Table 2, Figure 2 and appendix C of Joint Policy Search, ours beside the paper's."""
     from bidzoo.benchmarks import tabular
 
-    with suite_ledger(ledger, "tabular") as path:
+    with suite_ledger(ledger, "tabular", seeds, network_seeds, row, game) as path:
         measured(
             "tabular", 0, json, lambda report: tabular.main(seeds, network_seeds, row, game, workers, path, report)
         )
@@ -112,7 +116,7 @@ def tabular(
 
 @app.command()
 def spades(
-    games: Annotated[int, typer.Option(min=2, help="Games per row.")] = 10_000,
+    games: Annotated[int, typer.Option(min=2, max=MOST_BOARDS, help="Games per row.")] = 10_000,
     rows: Annotated[
         str, typer.Option(help="Rows to measure: rule-based, uct, ablation, learned, whole, rules, or all.")
     ] = "rule-based",
@@ -124,7 +128,7 @@ def spades(
     """The tables and figures of Bidding in Spades, ours beside the paper's."""
     from bidzoo.benchmarks import spades
 
-    with suite_ledger(ledger, "spades") as path:
+    with suite_ledger(ledger, "spades", games, rows, seed) as path:
         measured("spades", seed, json, lambda report: spades.main(games, rows, seed, workers, path, report))
 
 
@@ -145,7 +149,7 @@ def bridge(
     ] = False,
     json: Json = None,
 ) -> None:
-    """Every bridge agent against the experts of five systems, then a round robin, duplicate, in IMPs a board; the
+    """Every bridge agent against the experts of four systems, then a round robin, duplicate, in IMPs a board; the
     papers' relations beside ours.
 
     Without --agents all of them play; one alone meets the experts only. The ablations are files in the repository's
@@ -157,7 +161,8 @@ def bridge(
     entries = [bridge.contestant(name) for name in names_in(agents)] if agents else []
     if len(entries) == 1:
         only = only or "experts"
-    with suite_ledger(ledger, "bridge") as path:
+    asked = (agents, boards, nobody_vulnerable, search_boards, only, seed)
+    with suite_ledger(ledger, "bridge", *asked) as path:
         options = bridge.Options(boards, seed, nobody_vulnerable, search_boards, workers, path)
         suites: dict[str, Any] = {"experts": experts, "round-robin": bridge}
         works = [
@@ -213,13 +218,15 @@ def bridge_cost(
 def report(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Result files, leaderboard entries, curves.csv, match records; default: all in runs/."),
+        typer.Argument(
+            help="Result files, leaderboard entries, curves.csv, match records; default: all but records in runs/."
+        ),
     ] = None,
     out: Annotated[Path, output("The page to write.", ".html", ".htm")] = Path("runs/report.html"),
 ) -> None:
     """Turn what commands wrote into one self-contained HTML page."""
     from bidzoo.benchmarks import report
 
-    runs = Path("runs")
-    count = report.main(files or sorted([*runs.glob("*.json"), *runs.rglob("curves.csv")]), out)
+    found = (Path("runs").glob(pattern) for pattern in ("*.json", "leaderboard/*.json", "**/curves.csv"))
+    count = report.main(files or sorted(chain.from_iterable(found)), out)
     say(f"{count} result files in {out}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host, counted, say
+from bidzoo.cli.options import LAST_BOARD, MOST_BOARDS, Host, counted, say
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -27,8 +27,8 @@ def serve(
         str, typer.Option(help=f"N/S in the open room: '{PROGRAM}', an agent, or two of them separated by a comma.")
     ],
     second: Annotated[str, typer.Option(help="E/W in the open room.")] = PROGRAM,
-    boards: Annotated[int, typer.Option(min=1, help="Number of boards.")] = 16,
-    start: Annotated[int, typer.Option(min=1, help="Number of the first board.")] = 1,
+    boards: Annotated[int, typer.Option(min=1, max=MOST_BOARDS, help="Number of boards.")] = 16,
+    start: Annotated[int, typer.Option(min=1, max=LAST_BOARD, help="Number of the first board.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
     policy_seed: Annotated[int, typer.Option(min=0, help="Seed of our agents.")] = 0,
     deals: Annotated[

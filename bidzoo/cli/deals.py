@@ -9,6 +9,7 @@ import typer
 
 from bidzoo.cli.options import (
     LEFT_OUT,
+    MOST_BOARDS,
     Strict,
     Workers,
     check_new,
@@ -33,7 +34,7 @@ app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: ge
 
 PROVENANCE_LABELS = {"solved": "solved on import"}  # a file may bring double-dummy tables with it, solved or not
 
-Count = Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")]
+Count = Annotated[int, typer.Argument(min=1, max=MOST_BOARDS, metavar="N", help="Number of deals.")]
 Out = Annotated[Path, output("Deal file to write (.npz).", ".npz")]
 New = Annotated[Path, output("Deal file to write (.npz).", ".npz", new=True)]
 LeftOut = Annotated[Path | None, output("Write what was left out to this file.")]
@@ -64,8 +65,9 @@ def estimate(
     Stopped at any moment, the same command goes on where it was.
     """
     from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals
+    from bidzoo.envs.bridge.deals import ESTIMATED
 
-    provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}
+    provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, **ESTIMATED}
     with kept_until_the_end(Path(f"{out}.journal")) as journal:
         with progress() as report:
             deals = estimated_deals(Evaluator(weights), seed, count, lambda done: report("deals", done, count), journal)
@@ -288,7 +290,16 @@ def info(
 
 def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
     from bidzoo.core.cards import SEATS, STRAINS, high_card_points
-    from bidzoo.envs.bridge.deals import READERS, UNKNOWN, DealSet, clamped, deals_of, read_boards, read_deals
+    from bidzoo.envs.bridge.deals import (
+        READERS,
+        UNKNOWN,
+        DealSet,
+        clamped,
+        deals_of,
+        is_estimated,
+        read_boards,
+        read_deals,
+    )
 
     provenance: dict[str, Any] = {}
     boards, known = 0, "solved"
@@ -307,6 +318,10 @@ def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
             known += f", which is no double-dummy result: {problem}"
     else:
         hands, tricks, provenance = read_deals(path)
+        if is_estimated(provenance):
+            known = "with an estimated table"
+        elif not provenance.get("solved", True):
+            known = "with a table as the imported file had it"
         deals = DealSet.of(hands, tricks, str(path))
     different, points = len(np.unique(deals.hands, axis=0)), high_card_points(deals.hands).mean(0)
     means = np.ma.masked_equal(deals.tricks, UNKNOWN).reshape(-1, 5).mean(0)  # over declarers and known results

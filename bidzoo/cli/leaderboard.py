@@ -76,7 +76,7 @@ def enter(
     models.game = the_challenge.game if models else None
     with (
         models,
-        suite_ledger(None if models else ledger, f"leaderboard-{challenge}") as ledger_path,
+        suite_ledger(None if models else ledger, f"leaderboard-{challenge}", agent) as ledger_path,
         progress() as report,
     ):
         entry = leaderboard.enter(the_challenge, agent, source, workers, ledger_path, report)

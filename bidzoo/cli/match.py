@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bidzoo.cli.options import (
+    MOST_BOARDS,
     BaseUrl,
     SeatOptions,
     Seed,
@@ -21,6 +22,7 @@ from bidzoo.cli.options import (
     counted,
     finish,
     game_names,
+    in_runs,
     output,
     progress,
     say,
@@ -57,7 +59,9 @@ def match(
     boards: Annotated[
         int | None,
         typer.Option(
-            min=1, help=f"Number of boards; default: {BOARDS}; {AUCTION}: every deal once; bridge_v0: {PLAYED}."
+            min=1,
+            max=MOST_BOARDS,
+            help=f"Number of boards; default: {BOARDS}; {AUCTION}: every deal once; bridge_v0: {PLAYED}.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -127,22 +131,28 @@ def match(
             )
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
-        _keep(table, names, seed, time.perf_counter() - began)
+        _keep(in_runs(_file_name(names), env, game_settings, partner, boards, seed), table, seed, began)
         if out is not None:  # last: where it is, the same command has nothing left to do
             match_records = records_of_match()
             records.write(out, match_records)
             say(f"{counted(len(match_records), 'record')} written to {out}")
 
 
-def _keep(table: "ResultTable", names: tuple[str, str], seed: int, seconds: float) -> None:
-    """Write the result into runs/, from where ``bidzoo report`` shows it; say so, or why it cannot be kept."""
+def _file_name(names: tuple[str, str]) -> str:
+    """``match-sayc-pass``, whatever else the names hold that no file's name should."""
+    return "-".join(["match", *(re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")[:60] for name in names)])
+
+
+def _keep(path: Path, table: "ResultTable", seed: int, began: float) -> None:
+    """Write the result into runs/, from where ``bidzoo report`` shows it; say so, or why it cannot be kept.
+
+    ``path`` is the same for the same match alone, so that no match's result is written over another's.
+    """
     from bidzoo.benchmarks import results
 
-    path = Path(
-        "runs", f"match-{'-'.join(re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-')[:60] for name in names)}.json"
-    )
+    path = Path(f"{path}.json")
     try:
-        results.save(path, "match", [table], seed=seed, seconds=seconds)
+        results.save(path, "match", [table], seed=seed, seconds=time.perf_counter() - began)
     except OSError as problem:
         say(f"the result is not kept for bidzoo report: {path}: {problem.strerror}")
     else:
@@ -181,14 +191,18 @@ def _bridge(
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.match import duplicate
     from bidzoo.benchmarks.results import ResultTable
-    from bidzoo.envs.bridge.deals import READERS, SPLITS
+    from bidzoo.envs.bridge.deals import READERS, SPLITS, is_estimated, read_deals
     from bidzoo.envs.bridge.game import Bridge
 
     first, second = (_bridge_agent(env, name) for name in names)
     opposite = first if partner is None else _bridge_agent(env, partner)
     game = Bridge(env == "bridge_v0", shuffle=False, augment=chosen["deals"] in SPLITS, **chosen)
-    if game.needs_dd_tricks and Path(str(chosen["deals"])).suffix.lower() in READERS:
-        _check_tables(Path(str(chosen["deals"])), game)
+    file, warning = Path(str(chosen["deals"])), ""
+    if game.needs_dd_tricks and file.suffix.lower() in READERS:
+        _check_tables(file, game)
+    elif game.needs_dd_tricks and chosen["deals"] not in SPLITS and is_estimated(read_deals(file)[2]):
+        warning = f"{file}: tables are estimates, drawn and not solved: made to train on, not to measure by"
+        say(warning, err=True)
     different = len(game.deals.hands)
     numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
     with _running((first, opposite, second), (game, seed), 2 * len(numbers), workers, stack) as run:
@@ -199,7 +213,9 @@ def _bridge(
     if note := imitation_note([second.name]):
         say(note)
     table = ResultTable(
-        f"{ours} against {second.name}", ["agent", "against", "IMPs a board", "boards"], note=f"{extent}; duplicate"
+        f"{ours} against {second.name}",
+        ["agent", "against", "IMPs a board", "boards"],
+        note=f"{extent}; duplicate" + (f". {warning}" if warning else ""),
     )
     table.add(ours, second.name, result.estimate, len(numbers))
     return table, lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
@@ -213,14 +229,12 @@ def _running(
 
     Without a stack there is none: language models keep their answers themselves.
     """
-    import joblib
-
     from bidzoo.benchmarks.match import MatchLedger, Run, slow
 
     ledger = None
     if stack is not None and slow(policies):
-        name = f"match-{joblib.hash((what, [policy.name for policy in policies]))[:12]}"
-        ledger = stack.enter_context(MatchLedger(stack.enter_context(suite_ledger(None, name)), policies))
+        path = stack.enter_context(suite_ledger(None, "match", what, [policy.name for policy in policies]))
+        ledger = stack.enter_context(MatchLedger(path, policies))
     with progress() as report:
         yield Run(workers, report=lambda done: report("tables", done, tables), ledger=ledger)
 
@@ -285,7 +299,8 @@ def check(
         typer.Option(help="Game to play; default: the first that the agent names.", autocompletion=game_names),
     ] = None,
     boards: Annotated[
-        int | None, typer.Option(min=2, help="Number of boards; default: 40, or 2 for an agent that searches.")
+        int | None,
+        typer.Option(min=2, max=MOST_BOARDS, help="Number of boards; default: 40, or 2 for an agent that searches."),
     ] = None,
     seed: Seed = 0,
 ) -> None:

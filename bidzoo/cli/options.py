@@ -238,6 +238,9 @@ def agent(words: str = AGENT, **more: Any) -> Any:
     return typer.Argument(help=words, autocompletion=agent_names, **more)
 
 
+MOST_BOARDS = 10**9  # of a command: more take days and more memory than there is
+LAST_BOARD = 2**62  # as people count, from 1; that of ``envs.game`` counts from 0
+
 Seed = Annotated[int, typer.Option(min=0, help="Seed of deals and policies.")]
 Workers = Annotated[int, typer.Option(min=1, help="Number of processes; results do not depend on it.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")]
@@ -352,10 +355,21 @@ def kept_until_the_end(path: Path) -> "Iterator[Path]":
         path.unlink(missing_ok=True)
 
 
+def in_runs(suite: str, *asked: object) -> Path:
+    """Where in runs/ the command that was asked for this keeps what is its own; without an ending."""
+    import joblib
+
+    return Path("runs", f"{suite}-{joblib.hash(asked)[:12]}")
+
+
 @contextmanager
-def suite_ledger(ledger: Path | None, suite: str) -> "Iterator[Path]":
-    """The path ``ledger``; without one that of a file in runs/, which is removed when the suite has ended."""
-    path = ledger or Path("runs", f"{suite}.ledger")
+def suite_ledger(ledger: Path | None, suite: str, *asked: object) -> "Iterator[Path]":
+    """The path ``ledger``; without one that of a file in runs/, which is removed when the suite has ended.
+
+    ``asked`` are the options that decide what is measured. They are part of the file's name, so that no other command
+    of the suite finds or removes what a stopped one has kept.
+    """
+    path = ledger or Path(f"{in_runs(suite, *asked)}.ledger")
     with kept_until_the_end(path) if ledger is None else going_on(path):
         yield path
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host, game_names, not_empty, output, say, solving
+from bidzoo.cli.options import LAST_BOARD, Host, game_names, not_empty, output, say, solving
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import State
@@ -24,7 +24,7 @@ def play(
         typer.Option(callback=not_empty, help="Who plays each seat, separated by commas: sayc,sayc,human,sayc."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
-    board: Annotated[int, typer.Option(min=1, help="Number of the first board.")] = 1,
+    board: Annotated[int, typer.Option(min=1, max=LAST_BOARD, help="Number of the first board.")] = 1,
     pbn: Annotated[Path | None, typer.Option("--file", help="Open this .pbn or .lin file.")] = None,
     host: Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = 8765,
@@ -84,7 +84,10 @@ def _serve(session: "Session", host: str, port: int, show: bool) -> None:
 def show(
     what: Annotated[str, typer.Argument(metavar="FILE|SEED", help="A .pbn or .lin file, or a seed.")] = "0",
     board: Annotated[
-        int | None, typer.Option(min=1, help="Number of the board; default: the first of a file, board 1 of a seed.")
+        int | None,
+        typer.Option(
+            min=1, max=LAST_BOARD, help="Number of the board; default: the first of a file, board 1 of a seed."
+        ),
     ] = None,
     env: Annotated[
         str, typer.Option(help="Game whose deal of the seed is shown, such as spades_v0.", autocompletion=game_names)
@@ -118,8 +121,7 @@ def _deal_board(env: str, seed: str, board: int) -> "tuple[Game, State]":
     from bidzoo.core.streams import checked_seed
 
     game = registry.make_game(env)
-    number = int(seed) if len(seed) < 20 else 2**64  # of too many digits to be a seed
-    states, _ = game.start(board - 1, checked_seed(number))
+    states, _ = game.start(board - 1, checked_seed(int(seed[:30])))  # of more digits too it is no seed
     return game, states[0]
 
 

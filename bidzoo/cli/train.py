@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from bidzoo.cli.options import (
+    MOST_BOARDS,
     Device,
     Set,
     Threads,
@@ -215,7 +216,10 @@ def _draw(out: Path) -> None:
 @app.command()
 def record(
     count: Annotated[
-        int, typer.Argument(min=1, metavar="N", help="Number of random boards, without double-dummy results.")
+        int,
+        typer.Argument(
+            min=1, max=MOST_BOARDS, metavar="N", help="Number of random boards, without double-dummy results."
+        ),
     ],
     out: Annotated[Path, output("File of auctions to write (.npz).", ".npz", new=True)],
     policy: Annotated[str, _text("Agent, package.module:Name or file that bids all four hands.", names=True)] = "ppo",

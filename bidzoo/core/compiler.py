@@ -6,22 +6,35 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 
 from bidzoo.core.compiling import few_collections
-from bidzoo.core.kernels import kernel_named
 
 
 def main() -> None:
     """Compile what standard input asks for, one process at a time for all that share the cache; then end."""
     if hasattr(os, "nice"):
         os.nice(10)
-    while size := sys.stdin.buffer.read(8):
-        module, name, digest, signature = pickle.loads(sys.stdin.buffer.read(int.from_bytes(size, "little")))
+    asked: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_read, args=(asked,), daemon=True).start()
+    from bidzoo.core.kernels import kernel_named  # loads numba, while jobs are read
+
+    while job := asked.get():
+        module, name, digest, signature = pickle.loads(job)
         kernel = kernel_named(module, name)
         if kernel.compiled._cache.digest != digest:
             return  # a source has changed since the asking process read it: that one compiles for itself
         with _turn(Path(kernel.compiled._cache.cache_path)), few_collections():
             kernel.compiled.compile(signature)
+
+
+def _read(asked: "SimpleQueue[bytes]") -> None:
+    """Put the jobs of standard input into ``asked`` at once, so that who writes them never waits; b"" at its end."""
+    with open(0, "rb", closefd=False) as jobs:  # not ``sys.stdin``, which Python closes when ``main`` ends before
+        while size := jobs.read(8):
+            asked.put(jobs.read(int.from_bytes(size, "little")))
+    asked.put(b"")
 
 
 @contextmanager

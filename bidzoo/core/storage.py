@@ -85,7 +85,6 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
                 os.umask(mask)
                 os.chmod(name, 0o666 & ~mask)
                 os.replace(name, path)
-            sweep(path, _ABANDONED)
             _sync_folder(path.parent)
     except OSError as problem:
         try:
@@ -94,6 +93,8 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
         except OSError:
             raise problem from problem.__cause__
         raise OSError(problem.errno, text, str(path)) from problem
+    with suppress(OSError):  # the file is there, whatever others have left beside it
+        sweep(path, _ABANDONED)
 
 
 @contextmanager
@@ -435,12 +436,10 @@ class Ledger(Closing, Generic[Job, Outcome]):
             ValueError: what would not be read as it is when the ledger is next opened, or a job that is there; names
                 the field, and nothing is written.
         """
+        line, where = _ledger_line(job, outcome), f"{self.path or 'ledger'}, to be added"
+        if job in self.done or _ledger_line(*self._entry(line, where)) != line:
+            raise ValueError(f"{where}: {shown(line)} would not be read again as it is, expected a new job's outcome")
         if self._lines:
-            line, where = _ledger_line(job, outcome), f"{self.path}, to be added"
-            if job in self.done or _ledger_line(*self._entry(line, where)) != line:
-                raise ValueError(
-                    f"{where}: {shown(line)} would not be read again as it is, expected a new job's outcome"
-                )
             self._lines.append(line)
         self.done[job] = outcome
 

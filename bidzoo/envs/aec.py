@@ -18,7 +18,7 @@ from pettingzoo import AECEnv
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.options import checked, choose_from
 from bidzoo.core.streams import checked_seed, random_seed
-from bidzoo.envs.asking import ask_one, asking, policy_hint
+from bidzoo.envs.asking import ask_one, asking, nobody_to_ask, policy_hint
 from bidzoo.envs.game import Game, Table, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
@@ -282,6 +282,8 @@ class TableEnv(AECEnv[str, Any, int | None]):
             return ask_one(policy, self._table, self._seed)
         name = getattr(policy, "__name__", "the policy")
         states = self._states
+        if not self._mask.any():
+            raise nobody_to_ask(self._table)
         with asking(name, self.game, states["board"], self.game.clock(states)):
             answer: Any = [policy(self._observation.copy(), self._mask.copy())]
         return int(legal_actions(name, answer, self._out.mask, states["board"])[0])

@@ -140,12 +140,20 @@ def ask_one(policy: Any, table: Table, seed: int) -> int:
     return action if action >= 0 else _ask_batch(policy, table, seat, seed)
 
 
+def nobody_to_ask(table: Table) -> ValueError:
+    """The error where no action of ``table`` is legal."""
+    player, board = int(table.out.player[0]), int(table.states["board"][0])
+    if player >= 0:
+        return no_legal_action(table.game, player, 0, board)
+    return ValueError(f"{table.game}: board {board} is over: step(None) for each agent, or reset() for the next board")
+
+
 def _ask_batch(policy: Any, table: Table, seat: Seat, seed: int) -> int:
     """``ask_one`` by ``act``, which gets arrays of its own."""
     game, name, mask = table.game, getattr(policy, "name", "the policy"), table.out.mask
     legal, board, clock = mask.copy(), table.states["board"], game.clock
-    if b"\1" not in legal.tobytes() and table.out.player[0] >= 0:  # NumPy takes five times as long
-        raise no_legal_action(game, int(table.out.player[0]), 0, int(board[0]))
+    if b"\1" not in legal.tobytes():  # NumPy takes five times as long
+        raise nobody_to_ask(table)
     try:
         seat.show.run(seed)
         answer = policy.act(seat.views.copy(), legal, Streams(seat.keys.copy()))

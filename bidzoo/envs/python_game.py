@@ -227,7 +227,7 @@ class PythonGame(Game):
 
     def action_number(self, text: str) -> int:
         if text not in self.actions:
-            raise ValueError(f"not an action of {self}: {text!r}; {choose_from(text, self.actions)}")
+            raise ValueError(f"not an action of {self}: {text!r}; {choose_from(str(text), self.actions)}")
         return self.actions.index(text)
 
     def private_text(self, view: State) -> str:

@@ -1,6 +1,7 @@
 """The play table in the terminal: type an action as players write it, or a command."""
 
 import math
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -72,7 +73,14 @@ def hint(session: Session, name: str) -> str:
 # ---- typing ----------------------------------------------------------------------------------
 
 
-def run(session: Session, out: IO[str] | None = None, read: Callable[[], str] = lambda: input("> ")) -> None:
+def _typed() -> str:
+    """A line of standard input; EOFError at its end, or where there is none, as of a process without a terminal."""
+    if sys.stdin is None:
+        raise EOFError
+    return input("> ")
+
+
+def run(session: Session, out: IO[str] | None = None, read: Callable[[], str] = _typed) -> None:
     """Play until ``quit``, the end of the input or Ctrl-C; ``read`` gives one line, EOFError at the end.
 
     Agents act by themselves; each line of a human is an action or a command.

@@ -132,6 +132,17 @@ def test_a_killed_run_goes_on(tmp_path):
     assert after[0] == 2 * begun[0] + 1  # each of the five runs tried a call first, two of them in ``begun``
 
 
+def test_rooms_are_not_played_again_when_another_agent_comes(tmp_path):
+    """``bidzoo bench bridge`` with more agents and the same ledger."""
+    ledger, options = tmp_path / "ledger", {"search_boards": 30, "ledger": tmp_path / "ledger"}
+    bridge.main(["pass", Thinker(tmp_path)], Options(40, **options))
+    rooms = 3  # thinker with thinker, and with pass in both directions
+    assert len(ledger.read_text().splitlines()) == rooms * 3
+    found = bridge.main(["pass", Thinker(tmp_path), "sayc"], Options(40, **options))[0]
+    assert len(ledger.read_text().splitlines()) == (rooms + 2) * 3
+    assert rows(found) == rows(bridge.main(["pass", Thinker(tmp_path), "sayc"], Options(40, search_boards=30))[0])
+
+
 def test_a_ledger_is_of_the_very_agents(tmp_path):
     ledger = tmp_path / "ledger"
     first = bridge.main(["pass", Thinker(tmp_path)], Options(20, ledger=ledger))[0]

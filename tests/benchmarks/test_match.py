@@ -12,6 +12,7 @@ from bidzoo import agents, registry
 from bidzoo.agents.bridge.bmcs import Bmcs
 from bidzoo.agents.bridge.card_play import WithCards
 from bidzoo.agents.bridge.network import NetworkPolicy, Weighted
+from bidzoo.agents.policy import Uniform
 from bidzoo.agents.spades.games import paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, SpadesPolicy, uct
 from bidzoo.benchmarks import match, records, replay
@@ -23,6 +24,16 @@ from bidzoo.cli.match import _bridge_agent, _common
 from bidzoo.core import storage
 from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.python_game import PythonGame
+
+
+class First:
+    """Takes the first legal action, under another agent's name."""
+
+    name = "random"
+
+    def act(self, views, legal, rng):
+        return legal.argmax(1)
+
 
 SHORT = {"win_goal": 120, "max_rounds": 3, "variant": "cutthroat"}
 
@@ -144,6 +155,27 @@ def test_a_ledger_gives_back_what_was_played(tmp_path, monkeypatch, asked):
         for one, other in zip(played, again, strict=True):
             assert (one is None and other is None) or np.array_equal(one, other)
         monkeypatch.setattr(match, "_play", lambda *_: pytest.fail("it is played again"))
+
+
+def test_a_ledger_tells_every_match_from_others(tmp_path):
+    """By what is played, who plays where, and both seeds: no match is given another's boards."""
+    game, boards = bidzoo.make_game("comm_v0"), [np.arange(2)]
+    one, other = Uniform(), First()
+    with match.MatchLedger(tmp_path / "ledger", [one, other, one]) as ledger:
+        named = [
+            ledger.names(game, [one, one], 0, 0, boards),
+            ledger.names(bidzoo.make_game("comm_v0", length=4), [one, one], 0, 0, boards),
+            ledger.names(game, [one, other], 0, 0, boards),
+            ledger.names(game, [other, one], 0, 0, boards),
+            ledger.names(game, [one, one], 1, 0, boards),
+            ledger.names(game, [one, one], 0, 1, boards),
+            ledger.names(game, [one, one], 0, 0, [np.arange(3)]),
+        ]
+    assert len({*map(tuple, named)}) == len(named)
+    with match.MatchLedger(tmp_path / "ledger", [one]) as ledger:  # whoever else plays elsewhere
+        assert ledger.names(game, [one, one], 0, 0, boards) == named[0]
+        with pytest.raises(ValueError, match="random: not one of the policies that the ledger was opened with"):
+            match.play(game, [one, other], np.arange(2), run=match.Run(ledger=ledger))
 
 
 def test_what_lies_between_the_fields_of_a_state_goes_into_no_ledger(tmp_path):
@@ -275,7 +307,7 @@ def test_files_give_back_what_they_got(spades, tmp_path):
 def test_the_command_and_its_replay(env, words, tmp_path):
     out = tmp_path / "m.jsonl"
     printed = run("match", "exact", "random", "--env", env, *words, "--boards", 9, "--seed", 3, "--out", out)
-    shown, _, kept = printed.partition("result written to runs/match-exact-random.json")
+    shown, _, kept = printed.partition("result written to runs/match-exact-random-")
     assert f"36 records written to {out}" in kept
     assert shown.startswith(run("replay", out))
 

@@ -99,6 +99,9 @@ def test_a_match_keeps_its_result_for_the_report(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = CliRunner().invoke(app, ["match", "pass", "random", "--boards", "20"], catch_exceptions=False)
     file = re.search(r"result written to (\S+); bidzoo report", run.output)[1]
-    assert file == "runs/match-pass-random.json" and results.load(file)["tables"][0].rows
+    assert re.fullmatch(r"runs/match-pass-random-\w{12}\.json", file) and results.load(file)["tables"][0].rows
+    for words in (["--seed", "1"], ["--boards", "30"], ["--partner", "sayc"], ["--boards", "20"]):
+        CliRunner().invoke(app, ["match", "pass", "random", "--boards", "20", *words], catch_exceptions=False)
+    assert len(list(Path("runs").glob("match-*.json"))) == 4  # a match's result is written over its own alone
     assert CliRunner().invoke(app, ["report"], catch_exceptions=False).exit_code == 0
     assert Path("runs/report.html").exists()

@@ -73,6 +73,12 @@ def test_a_record_that_does_not_replay_is_named(match, change, problem):
         records.replay({**match[1][6], **change})
 
 
+def test_a_record_without_a_field_is_named(match):
+    for field in match[1][6]:
+        with pytest.raises(ValueError, match=f"a record without {field}, expected all fields"):
+            records.replay({name: value for name, value in match[1][6].items() if name != field})
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from bidzoo.benchmarks import results
 from bidzoo.cli.deals import app
+from bidzoo.cli.main import app as everything
 from bidzoo.core.cards import STRAINS
 from bidzoo.core.kernels import I8, I64
 from bidzoo.core.storage import Journal
@@ -213,7 +215,7 @@ def test_import_command(tmp_path: Path, quick: Callable[[I64], I8]) -> None:
     out = tmp_path / "d.npz"
     result = CliRunner().invoke(app, ["import", str(tmp_path / "two.pbn"), "--out", str(out)])
     assert result.exit_code == 0
-    assert "2 (2 different, 1 solved)" in result.stdout
+    assert "2 (2 different, 1 with a table as the imported file had it)" in result.stdout
     assert "provenance: solved on import: False" in result.stdout
     plain = DealSet.load(out)
     CliRunner().invoke(app, ["import", str(tmp_path / "two.pbn"), "--out", str(out), "--solve"])
@@ -224,6 +226,20 @@ def test_import_command(tmp_path: Path, quick: Callable[[I64], I8]) -> None:
     missing = CliRunner().invoke(app, ["import", str(tmp_path / "two.rbn"), "--out", str(out)])
     assert isinstance(missing.exception, ValueError)
     assert "ending '.rbn'; these formats are read: .pbn, .lin" in str(missing.exception)
+
+
+def test_estimates_are_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they are made, and where they are measured by."""
+    out = tmp_path / "e.npz"
+    made = CliRunner().invoke(app, ["estimate", "3", "--out", str(out)])
+    assert "3 (3 different, 3 with an estimated table)" in made.stdout
+    monkeypatch.chdir(tmp_path)
+    words = ["match", "sayc", "pass", "--deals", str(out), "--boards", "3"]
+    played = CliRunner().invoke(everything, words, catch_exceptions=False)
+    (kept,) = Path("runs").glob("match-*.json")
+    note = results.load(kept)["tables"][0].note
+    for text in (played.stderr, note):
+        assert "e.npz: tables are estimates, drawn and not solved: made to train on, not to measure by" in text
 
 
 def test_commands_name_a_wrong_ending_and_look_into_pbn(tmp_path: Path) -> None:

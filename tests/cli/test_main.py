@@ -18,8 +18,9 @@ import bidzoo
 from bidzoo import agents
 from bidzoo.benchmarks import leaderboard, printing, results
 from bidzoo.cli import main, options
-from bidzoo.cli.options import progress
+from bidzoo.cli.options import LAST_BOARD, progress
 from bidzoo.core import plugins
+from bidzoo.envs import game
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 MEANS = {  # of every agent with a strength: against the held-out experts in bridge, on the leaderboard in Spades
@@ -185,6 +186,29 @@ def test_an_empty_name_is_not_everybody(capsys, monkeypatch, command, names):
 
 def test_no_deals_are_not_the_default(capsys, monkeypatch):
     assert "deals '': no such file" in refused(capsys, monkeypatch, "match", "pass", "pass", "--deals", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "fault"),
+    [
+        (
+            f"show 1 --board {10**20}",
+            "Invalid value for '--board': Input should be less than or equal to 4611686018427387904",
+        ),
+        (f"show {10**20}", "seed 100000000000000000000: expected an integer from 0 to"),
+        (f"play --terminal --board {2**62 + 1}", "Input should be less than or equal to"),
+        (
+            f"match sayc pass --boards {10**14}",
+            "Invalid value for '--boards': Input should be less than or equal to 1000000000",
+        ),
+        (f"match exact random --env comm --boards {10**20}", "Input should be less than or equal to"),
+        (f"deals generate {10**20} --out x.npz", "Input should be less than or equal to"),
+        (f"bench bridge --boards {10**14}", "Input should be less than or equal to"),
+    ],
+)
+def test_numbers_that_no_machine_can_serve(capsys, monkeypatch, command, fault):
+    assert fault in " ".join(refused(capsys, monkeypatch, *command.split()).split())
+    assert LAST_BOARD == game.LAST_BOARD + 1
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import inspect
 import json
 import os
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -129,6 +131,28 @@ print(json.dumps([int(next_row(np.uint64(0))), len(next_row.compiled.signatures)
     value = 0xE220A8397B1DCDAF  # of SplitMix64
     assert start([script]) == [([value, 0], f"{compiling.KILLED}\n")]
     assert start([script], BIDZOO_COMPILE="now") == [([value, 1], "")]
+
+
+def test_who_asks_never_waits_for_a_busy_compiler(tmp_path):
+    """Jobs are read while one is compiled: more of them than a pipe holds."""
+    script = """
+import sys, time
+from pathlib import Path
+from bidzoo.core import compiler, kernels
+def busy(*job):
+    while not Path("asked").exists():
+        time.sleep(0.01)
+    sys.exit()
+kernels.kernel_named = busy
+compiler.main()
+"""
+    job = pickle.dumps(("module", "name", "digest", bytes(1 << 20)))
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, cwd=tmp_path) as worker:
+        for _ in range(2):
+            worker.stdin.write(len(job).to_bytes(8, "little") + job)
+            worker.stdin.flush()
+        (tmp_path / "asked").touch()
+        assert worker.wait() == 0  # though more could be asked
 
 
 def test_a_short_run_does_not_load_numba(processes, tmp_path):

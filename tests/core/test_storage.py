@@ -64,6 +64,25 @@ def test_a_lock_is_free_again_when_it_is_dropped(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed there")
+def test_a_lock_is_claimed_on_the_file_that_is_there(tmp_path, monkeypatch):
+    """Not on one that its holder removed between opening and claiming: two would hold a lock each."""
+    claims, claim = [], storage._claim
+
+    def slowly(file):
+        claims.append(file)
+        if len(claims) == 1:
+            (tmp_path / "a.lock").unlink()
+        return claim(file)
+
+    monkeypatch.setattr(storage, "_claim", slowly)
+    lock = Lock(tmp_path / "a")
+    assert len(claims) == 2 and (tmp_path / "a.lock").exists()
+    with pytest.raises(ValueError, match="already being written"):
+        Lock(tmp_path / "a")
+    lock.release()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
 def test_a_forked_child_leaves_the_lock_to_its_parent(tmp_path):
     lock = Lock(tmp_path / "a")
@@ -263,6 +282,24 @@ def test_what_was_left_an_hour_ago_goes_with_the_next_write(tmp_path):
     os.utime(old, (0, 0))
     replace_file(tmp_path / "a.json", b"whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == [new.name, "a.json"]
+
+
+def test_a_file_is_written_whatever_lies_beside_it(tmp_path):
+    """Also what cannot be removed: no error says of a file that is there that it was not written."""
+    (old := tmp_path / ".a.json.ab12cd34").mkdir()
+    os.utime(old, (0, 0))
+    replace_file(tmp_path / "a.json", b"whole")
+    assert (tmp_path / "a.json").read_bytes() == b"whole" and old.exists()
+
+
+def test_a_job_is_kept_once(tmp_path):
+    """In memory as in a file."""
+    for path in (None, tmp_path / "ledger"):
+        with Ledger(path, Job, Outcome) as ledger:
+            ledger.add(Job("a", 0), Outcome(1.0))
+            with pytest.raises(ValueError, match="expected a new job's outcome"):
+                ledger.add(Job("a", 0), Outcome(2.0))
+            assert ledger.done == {Job("a", 0): Outcome(1.0)}
 
 
 def test_what_killed_writers_left_is_swept(tmp_path):

@@ -101,6 +101,12 @@ def test_texts_come_before_numbers():
         terminal.number(session, "frob")
 
 
+def test_without_standard_input_there_is_nothing_to_play(monkeypatch):
+    """As of a process that was started without one."""
+    monkeypatch.setattr(terminal.sys, "stdin", None)
+    terminal.run(seated("comm_v0", ["human", "human"]))
+
+
 def test_the_command_plays_in_the_terminal(tmp_path):
     run = CliRunner()
     found = run.invoke(

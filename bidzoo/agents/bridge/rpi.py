@@ -236,13 +236,15 @@ class Trainer(trainer.Trainer):
     # ---- learning ------------------------------------------------------------------------
 
     def _learn(self, gains: Batch, kept: Batch, iteration: int) -> Metrics:
+        if gains.size == 0:  # no decision had two plausible calls, so nothing was tried
+            return {}
         rate, steps = self.options.learning_rate * self.falling(iteration), []
         for epoch in range(self.options.epochs):
             stream = (iteration * self.options.epochs + epoch) * 4 + 2
             for rows in self.shuffled(gains.size, self.options.minibatch, stream):
                 part, weight = distributed.world().part(rows)
                 steps.append(self._step(gains.at(part), kept.at(part[part < kept.size]), rate, weight))
-        return means(steps) if steps else {}
+        return means(steps)
 
     def _step(self, gains: Batch, kept: Batch, rate: float, weight: float) -> Metrics:
         """One step on this process's share of a minibatch; torch scalars."""

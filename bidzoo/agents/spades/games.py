@@ -256,6 +256,7 @@ CHUNK = 40_000  # rounds at a time
 class Nils(NamedTuple):
     """``N`` nil bids."""
 
+    board: I64  # [N]  whose deal two games have, played with other noise
     sequence: I64  # [N]  row of the bids before
     value: F64  # [N]  nil value
     success: Bool  # [N]
@@ -265,10 +266,11 @@ def collect_nils(rounds: int, noise: float, curves: F32, player: PlayerName, see
     """The nils of ``rounds`` rounds from scores of 0, four noisy BIS at the table."""
     bidder = Bidder.named("bis", noise=noise, endgame=False)
     policy, game = SpadesPolicy(bidder, player, with_parts(exact_lookup(), curves=curves)), Spades("round")
-    parts: list[tuple[I64, F64, Bool]] = []
+    parts: list[tuple[I64, I64, F64, Bool]] = []
     for first in range(0, rounds, CHUNK):
         numbers = 2 * first + np.arange(min(CHUNK, rounds - first))
         log = play_games((policy, policy), numbers, seed, game, note=True).log[:, 0]
         nil = log["bids"] == 0
-        parts.append((log["sequence"][nil].astype(np.int64), log["nil_value"][nil].astype(float), log["won"][nil] == 0))
+        boards, rows = log["board"][np.nonzero(nil)[0]], log["sequence"][nil].astype(np.int64)
+        parts.append((boards, rows, log["nil_value"][nil].astype(float), log["won"][nil] == 0))
     return Nils(*(np.concatenate(column) for column in zip(*parts, strict=True)))

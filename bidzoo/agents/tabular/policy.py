@@ -164,6 +164,8 @@ class TablePolicy(AtTable):
             strategy = load_tensors(path, "a saved table policy", plan)["strategy"]
             return cls(contents["compiled"], strategy, contents["name"])
         except (KeyError, ValueError) as error:
+            if str(error).startswith(str(path)):
+                raise
             raise ValueError(f"{path}: not a saved table policy ({shortened(error)})") from error
 
 

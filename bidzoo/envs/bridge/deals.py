@@ -7,7 +7,7 @@ Double-dummy tricks are ``tricks[5 * declarer + strain]``: what declarer (N E S 
 import hashlib
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import permutations
 from pathlib import Path
@@ -165,10 +165,18 @@ def unpack_tricks(numbers: U8) -> I8:
     return tricks
 
 
+ESTIMATED = {"tables": "drawn, not solved"}  # in the provenance of deals whose tables a network has drawn
+
+
+def is_estimated(provenance: Mapping[str, Any]) -> bool:
+    """Whether the tables of a deal file are estimates: to train on, not to measure by."""
+    return provenance.items() >= ESTIMATED.items()
+
+
 def read_deals(path: Path) -> tuple[I64, I8, dict[str, Any]]:
     """Hands ``[n, 4]``, tricks ``[n, 20]`` and provenance of a deal file; shapes are checked, the deals are not."""
     if path.suffix.lower() != ".npz" and path.is_file() and not is_zipfile(path):
-        raise _other_format(path)
+        raise _other_format(path, ".npz (deals)")
     fields = load_npz(path, "an .npz deal file", _PLAN)
     text, where = str(fields.get("provenance", "{}")), f"{path}: provenance"
     provenance = parse(dict[str, Any], json_value(text, where), where)
@@ -188,9 +196,9 @@ def read_boards(path: str | Path, strict: bool = False, faults: list[Fault] | No
     return READERS[ending](path, strict, faults)
 
 
-def _other_format(path: str | Path) -> ValueError:
+def _other_format(path: str | Path, *also: str) -> ValueError:
     """What is said of a file in another format, such as .dlm and .dup of dealing machines."""
-    formats = f"{', '.join(READERS)} (boards), .npz (deals)"
+    formats = ", ".join([f"{', '.join(READERS)} (boards)", *also])
     return ValueError(f"{path}: ending {Path(path).suffix!r}; these formats are read: {formats}")
 
 

@@ -164,7 +164,10 @@ class Bridge(KernelGame):
             source = Source.load(name) if Path(name).suffix.lower() in READERS else Source.of(DealSet.load(name))
         if self.needs_dd_tricks:
             if len(source.hands) == 0:
-                raise ValueError(f"{self.id}: {name} holds no deals, and random cards have no double-dummy table")
+                raise ValueError(
+                    f"{self.id}: {name} holds no deals, and random cards have no double-dummy table; those of a"
+                    " packaged set have: deals='train'"
+                )
             for deal in np.flatnonzero((source.tricks == UNKNOWN).any(1))[:1]:
                 raise ValueError(f"{self.id}: {_unsolved(name, int(deal))}")
         return source
@@ -198,10 +201,10 @@ class Bridge(KernelGame):
         return call_text(number) if number < NUM_CALLS else card_text(number - NUM_CALLS)[::-1]
 
     def action_number(self, text: str) -> int:
-        word = text.strip().upper().replace("10", "T")
+        word = str(text).strip().upper().replace("10", "T")
         if self._rules.play and len(word) == 2 and word[0] in SUITS and word[1] in RANKS:
             return NUM_CALLS + card_number(word)
-        return call_number(text)
+        return call_number(str(text))
 
     def text(self, state: State) -> str:
         return text(state)

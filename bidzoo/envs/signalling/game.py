@@ -199,7 +199,7 @@ class SignallingGame(KernelGame):
         return str(whole("action", action, 0, self.num_actions - 1))
 
     def action_number(self, text: str) -> int:
-        if not (text.strip().isdecimal() and int(text) < self.num_actions):
+        if not (str(text).strip().isdecimal() and int(text) < self.num_actions):
             raise ValueError(f"not an action of {self}: {text!r} (expected 0 ... {self.num_actions - 1})")
         return int(text)
 

@@ -84,7 +84,7 @@ class AuctionGame(SignallingGame):
         return self.call_names[whole("action", action, 0, self.num_actions - 1)]
 
     def action_number(self, text: str) -> int:
-        word = text.strip().upper()
+        word = str(text).strip().upper()
         word = "P" if word == "PASS" else word
         if word not in self.call_names:
             raise ValueError(f"not a call of {self}: {text!r} (expected {', '.join(self.call_names)})")

@@ -212,7 +212,7 @@ class Spades(KernelGame):
         return text if text in ("BJ", "LJ") else text[::-1]
 
     def action_number(self, text: str) -> int:
-        word = " ".join(text.lower().split())
+        word = " ".join(str(text).lower().split())
         for action in range(FIRST_CARD):
             if word in (_NAMES.get(action), str(action) if action < BLIND_NIL else None):
                 return action

@@ -381,6 +381,7 @@ def test_the_opportunity_cost_is_what_a_better_call_is_expected_to_be_better_by(
     others = [k for k in range(3) if k != best]
     error = [np.std(gains[:, k] - gains[:, best], ddof=1) / np.sqrt(80) for k in others]
     better = rng.normal((value - value[best])[others], error, (1_000_000, 2)).clip(0)
+    assert deals.errors(gains)[1:] == pytest.approx(np.std(gains[:, 1:], axis=0, ddof=1) / np.sqrt(80))
     assert deals.opportunity_cost(gains, prior) == pytest.approx(better.mean(0).sum(), rel=0.02)
     assert deals.opportunity_cost(np.zeros((80, 3)), np.array([0.1, 0.0, 0.0])) == 0  # all led to the same contracts
 

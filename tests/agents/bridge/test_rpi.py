@@ -43,6 +43,14 @@ def lessons(run, monkeypatch):
     return *asked, metrics
 
 
+def test_an_iteration_without_a_choice_teaches_nothing():
+    """No call has a chance of 1, so none is tried, and the network stays as it is."""
+    run = trainer(min_prob=1.0)
+    before = run.player().digest
+    metrics = run.iterate(0)
+    assert run.player().digest == before and all(np.isfinite(value) for value in metrics.values())
+
+
 def test_the_policy_is_the_start_at_another_temperature():
     run, start = trainer(start_unit=0.1, unit=0.5), small_network()
     seen = np.random.default_rng(1).integers(0, 2, (50, 480), np.int8)
