@@ -66,8 +66,15 @@ def differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for k, (before, now) in enumerate(zip(old, new, strict=True)):
             yield from differences(before, now, f"{where}[{k}]")
-    elif old != new and not (isinstance(old, float) and math.isclose(old, new, rel_tol=1e-9)):
+    elif not alike(old, new):
         yield f"{where.removeprefix('.')}: {old}, now {new}"
+
+
+def alike(old: Any, new: Any) -> bool:
+    """Whether two values are equal, numbers up to the order of a sum; the error of a single group is nan in both."""
+    if isinstance(old, float) and isinstance(new, float):
+        return math.isclose(old, new, rel_tol=1e-9) or (math.isnan(old) and math.isnan(new))
+    return bool(old == new)
 
 
 def again(path: Path, words: Sequence[str], folder: Path, write: bool) -> None:
@@ -95,7 +102,7 @@ def main(
     chosen = {path.stem: path for path in sorted(RESULTS.glob("*.json")) if not agent or naming(agent, path)}
     if absent := set(names or []) - chosen.keys():
         raise typer.BadParameter(f"{', '.join(sorted(absent))}: no result file, or it does not name the agent")
-    folder = folder.resolve()
+    folder, failed = folder.resolve(), False
     for name in names or chosen:
         document = json_value(chosen[name].read_bytes(), name)
         words = shlex.split(document["command"])
@@ -103,8 +110,14 @@ def main(
             say(f"{name}: left out: {reason}")
             continue
         say(f"{name}: {document['command']} ({document['seconds']:.0f} s last time)")
-        if not only_list:
+        if only_list:
+            continue
+        try:
             again(chosen[name], words, folder, write)
+        except subprocess.CalledProcessError as problem:  # which has said why
+            failed = True
+            say(f"{name}: the command ended with status {problem.returncode}", err=True)
+    raise typer.Exit(failed)
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ def _bridge(
         say(warning, err=True)
     different = len(game.deals.hands)
     numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
-    with _running((first, opposite, second), (game, seed), 2 * len(numbers), workers, stack) as run:
+    with _running((first, opposite, second), (env, chosen, seed), 2 * len(numbers), workers, stack) as run:
         result = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
     ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
     extent = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(result.deals)), 'deal')}"
@@ -285,7 +285,7 @@ def _other(
     first, second = (agents.resolve(name, game) for name in names)
     names = agents.shown_as(names[0], first), agents.shown_as(names[1], second)
     tables = boards * len(match.seatings(game))
-    with _running((first, second), (game, seed), tables, workers, stack) as run:
+    with _running((first, second), (env, chosen, seed), tables, workers, stack) as run:
         episodes = match.pairings(game, first, second, np.arange(boards), seed, seed, run)
     table = match.summary(game, names, episodes)
     printing.show([table])

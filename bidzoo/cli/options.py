@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import fields
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -357,9 +358,7 @@ def kept_until_the_end(path: Path) -> "Iterator[Path]":
 
 def in_runs(suite: str, *asked: object) -> Path:
     """Where in runs/ the command that was asked for this keeps what is its own; without an ending."""
-    import joblib
-
-    return Path("runs", f"{suite}-{joblib.hash(asked)[:12]}")
+    return Path("runs", f"{suite}-{sha256(repr(asked).encode()).hexdigest()[:12]}")
 
 
 @contextmanager

@@ -145,7 +145,8 @@ def _whole(weight: F32) -> tuple[I16, F32]:
     step = np.zeros(blocks * WIDE, np.float32)
     step[:outputs] = np.maximum(least, 1e-30)  # neither a sum nor a weight overflows
     whole = np.zeros((2 * pairs, blocks * WIDE), np.int16)
-    whole[:inputs, :outputs] = np.rint(weight / step[:outputs])
+    with np.errstate(invalid="ignore"):  # a training that diverges says so itself
+        whole[:inputs, :outputs] = np.rint(weight / step[:outputs])
     return np.einsum("pibw->bpwi", whole.reshape(pairs, 2, blocks, WIDE)), step
 
 
