@@ -232,8 +232,8 @@ class MatchLedger(Closing):
         Raises:
             ValueError: one of ``policies`` is none of the ledger's, whose digests alone are known.
         """
-        if strangers := [policy.name for policy in policies if id(policy) not in self._policies]:
-            raise ValueError(f"{', '.join(strangers)}: not one of the policies that the ledger was opened with")
+        if unknown := [policy.name for policy in policies if id(policy) not in self._policies]:
+            raise ValueError(f"{', '.join(unknown)}: not one of the policies that the ledger was opened with")
         digests = [self._digests[id(policy)] for policy in policies]
         match = joblib.hash((source_digest(__name__, type(game).__module__), game, digests, seed, policy_seed))
         players = " ".join(policy.name for policy in policies)

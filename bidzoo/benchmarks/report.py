@@ -226,7 +226,8 @@ def read(files: Sequence[Path]) -> list[dict[str, Any]]:
             entry = leaderboard.load(path)
             entries.setdefault(entry.challenge, []).append(entry)
         else:
-            documents.append(load(path))
+            document = load(path)
+            documents.append({**document, "name": re.sub(r"-[0-9a-f]{12}$", "", document["name"])})  # of ``in_runs``
     for name, group in entries.items():
         ranking = leaderboard.ranking(leaderboard.challenge_named(name), group)
         documents.append(_document("leaderboard", name, [ranking]))

@@ -104,4 +104,4 @@ def test_a_match_keeps_its_result_for_the_report(tmp_path, monkeypatch):
         CliRunner().invoke(app, ["match", "pass", "random", "--boards", "20", *words], catch_exceptions=False)
     assert len(list(Path("runs").glob("match-*.json"))) == 4  # a match's result is written over its own alone
     assert CliRunner().invoke(app, ["report"], catch_exceptions=False).exit_code == 0
-    assert Path("runs/report.html").exists()
+    assert Path("runs/report.html").read_text().count("<h3>match-pass-random</h3>") == 4

@@ -214,7 +214,8 @@ def test_a_match_leaves_out_hidden_hands(club: Path, tmp_path: Path) -> None:
     odd.write_text(HIDDEN + solved.read_text())
     hidden.write_text(HIDDEN)
     with pytest.warns(UserWarning, match=r"odd\.pbn: 1 board left out, hands are missing: 9$"):
-        assert run("match", "sayc", "pass", "--pbn", odd) == run("match", "sayc", "pass", "--pbn", solved)
+        told = [run("match", "sayc", "pass", "--pbn", file).partition("result written")[0] for file in (odd, solved)]
+    assert told[0] == told[1]
     with pytest.raises(ValueError, match=r"hidden\.pbn: 1 board left out, hands are missing: 9; expected all four"):
         run("match", "sayc", "pass", "--pbn", hidden)
 
