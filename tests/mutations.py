@@ -1,4 +1,4 @@
-"""Mutation tests: a small change of a rule, a score, an encoder or a reader must make one of its tests fail.
+"""Mutation tests: a small change of a rule, a score, a reader, of what keeps files or estimates must fail a test.
 
 ``make test-mutations`` changes one place of a module at a time (Cosmic Ray's operators: comparisons, arithmetic,
 numbers, keywords), in a copy of the tree, and runs the module's tests as plain Python. What survives is listed: a test
@@ -46,6 +46,8 @@ PARTS = {  # module: its tests
         f"{GAMES}/bridge/formats/test_field.py",
     ],
     "bidzoo/envs/bridge/engine.py": [f"{GAMES}/bridge/test_engine.py"],
+    "bidzoo/core/storage.py": ["tests/core/test_storage.py"],
+    "bidzoo/benchmarks/results.py": ["tests/benchmarks/test_results.py"],
     "bidzoo/core/cards.py": ["tests/core/test_cards.py", f"{GAMES}/bridge/formats/test_pbn_errors.py"],
     "bidzoo/envs/spades/bidding.py": [f"{GAMES}/spades/test_rules.py"],
     "bidzoo/envs/spades/play.py": [f"{GAMES}/spades/test_rules.py"],

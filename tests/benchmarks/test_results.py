@@ -285,6 +285,19 @@ def test_estimate():
     assert str(Estimate(1.0, 0.0, 4)) == "1.000 ± 0.000"
     assert str(Estimate(1234.5, 12.0, 4)) == "1,234 ± 12"
     assert json.loads(json.dumps(estimate._asdict()))["n"] == 3
+    assert str(Estimate(98765.0, 1234.0, 4)) == "98,765 ± 1,234"
+    for group in ([0, 1], [0, 1, 2, 3]):
+        with pytest.raises(ValueError, match=rf"group \({len(group)},\): expected one of each sample, \(3,\)"):
+            Estimate.of([1.0, 2.0, 3.0], group=group)
+
+
+def test_a_file_has_no_errors_where_a_figure_has_none(file):
+    """All else that is empty is there: one form for every reader."""
+    figures = json.loads(file.read_text())["figures"]
+    assert all("errors" not in figure and figure["note"] == "" for figure in figures)
+    bars = Figure("bars", "bars", ["one"], {"a": [1.0]}, errors={"a": [0.5]})
+    results.save(file, "suite", TABLES, seed=7, seconds=1.5, figures=[bars])
+    assert results.load(file)["figures"] == [bars]
 
 
 def test_every_shipped_result_is_one():

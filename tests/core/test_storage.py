@@ -292,6 +292,34 @@ def test_a_file_is_written_whatever_lies_beside_it(tmp_path):
     assert (tmp_path / "a.json").read_bytes() == b"whole" and old.exists()
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_a_journal_ends_where_a_record_is_damaged(tmp_path, place):
+    """What comes after it is whole, and is done again all the same: records are told by their places."""
+    records = np.arange(12, dtype=np.uint8).reshape(4, 3)
+    with Journal(tmp_path / "j", {}, 3) as journal:
+        journal.append(records)
+    content, width = bytearray((tmp_path / "j").read_bytes()), 3 + 4  # and its sum
+    content[len(content) - (4 - place) * width] ^= 1
+    (tmp_path / "j").write_bytes(content)
+    with Journal(tmp_path / "j", {}, 3) as journal:
+        assert journal.at_opening.tolist() == records[:place].tolist()
+        journal.append(records[place:])
+    with Journal(tmp_path / "j", {}, 3) as journal:
+        assert journal.at_opening.tolist() == records.tolist()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_new_file_is_for_whom_the_mask_allows(tmp_path, mask):
+    """As any file that a program opens to write, and in folders that were not there."""
+    path, before = tmp_path / "a" / "b" / "c.json", os.umask(mask)
+    try:
+        replace_file(path, b"{}")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+
+
 def test_a_job_is_kept_once(tmp_path):
     """In memory as in a file."""
     for path in (None, tmp_path / "ledger"):
