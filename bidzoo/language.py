@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from itertools import chain, cycle
+from itertools import chain, cycle, takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -39,28 +39,59 @@ Message = dict[str, str]  # {"role": "user", "content": "..."}, as chat servers 
 
 # ---- what a model reads --------------------------------------------------------------------
 
+GAMES = Path(__file__).parent / "data" / "games"  # rules and options in words, also for the pages
 _LISTED = 100  # names of actions that are written out in the rules
+CUT_OFF = " [cut off]"  # at the end of a reply that reached ``most_tokens``
 _HOW_TO_ANSWER = 'Think as you like, then end with one line of JSON: {"action": "%s"}.'
 
 
 def rules(game: Game) -> str:
     """The rules of ``game`` as text: what its page says of them, its options, its players, how its actions are written.
 
-    Of a game of bidzoo this is the head of the page of its environment, of another one the docstring of its class.
+    Of a game of bidzoo these are the rules and the head of the page of its environment, with what its options mean; of
+    another one the docstring of its class.
     """
     entry = registry.GAMES.get(game.id)
     page = (import_module(entry.module).__doc__ or "") if entry else inspect.getdoc(type(game)) or ""
     head = re.split(r"(?m)^## (?:Options|Observations?|Global state|Version)", page, maxsplit=1)[0]
     head = re.sub(r"\[([^\]]*)\]\([^)]*\)|(?<=\w)`|`(?=\w)", r"\1", head)  # no links, no marks of code
     blocks = [block for block in re.split(r"\n\s*\n", head.strip()) if block and not block.startswith("| | |")]
+    told_to_people = _paragraphs(game, "{}.txt") if entry else []
+    if told_to_people[:1] == ["## The game"]:
+        blocks[1:1] = takewhile(lambda each: not each.startswith("## The reward"), told_to_people[1:])
+    else:  # of a small game, whose rules are above: an example
+        blocks += told_to_people[1:]
+    least, most = game.reward_range
     blocks += [f"Rewards: {reward}." for reward in re.findall(r"(?m)^\| Rewards? \| (.*) \|$", page)[:1]]
+    blocks += [f"With the options below no reward is less than {least:g} or more than {most:g}."]
     values = {name: getattr(game, name, None) for name in registry.options(game.id)} if entry else {}
     values.update({game.size_option: game.size} if getattr(game, "size_option", "") else {})  # type: ignore[attr-defined]
     told = [f"{name} = {x}" for name, x in values.items() if isinstance(x, str | int) and name not in _MACHINERY]
     blocks += [f"Options of this game: {', '.join(told)}."] if told else []
+    blocks += _meanings(game, [text.partition(" ")[0] for text in told]) if told else []
     names = [game.action_text(action) for action in range(min(game.num_actions, _LISTED))]
     names += [] if game.num_actions <= _LISTED else ["...", game.action_text(game.num_actions - 1)]
     return "\n\n".join([*blocks, f"Actions are written: {', '.join(names)}."])
+
+
+def _paragraphs(game: Game, name: str) -> list[str]:
+    """Those of a text of ``data/games`` by the game's id, or its family; without links and sources."""
+    for which in (game.id, "bridge" if game.family.startswith("bridge") else game.family):
+        path = GAMES / name.format(which)
+        if path.exists():
+            text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", path.read_text(encoding="utf-8")).replace("`", "")
+            return [each for each in text.strip().split("\n\n") if not each.startswith("Source:")]
+    return []
+
+
+def _meanings(game: Game, names: Sequence[str]) -> list[str]:
+    """What the options ``names`` of ``game`` mean, as its page has it, and its paragraphs on single ones of them."""
+    table, *others = _paragraphs(game, "{}.options.txt") or [""]
+    lines = []
+    for options, values, meaning in re.findall(r"(?m)^\| ([\w, ]+) \| (.*) \| (.*) \|$", table):
+        if {*options.split(", ")} & {*names}:
+            lines.append(f"{options}: {values}. {meaning[:1].upper()}{meaning[1:]}.")
+    return ["\n".join(lines), *(each for each in others if each.startswith(("**", "With ")))] if lines else []
 
 
 _MACHINERY = ("observation", "deals", "augment", "shuffle", "reward_scale", "player")  # no rules of the game
@@ -208,7 +239,8 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
 
     Args:
         game: whose names of actions count.
-        reply: of a model; what stands in ``<think>`` is left out.
+        reply: of a model; what stands in ``<think>`` is left out. One that was cut off (``CUT_OFF``) counts only if it
+            has a JSON object or such a line.
         legal: 1 = legal.
         listed: the problem with an illegal action names the legal ones.
     """
@@ -218,6 +250,8 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
     found = [names[-1][0] for _, names in answers if names]
     if answers and not found:
         return Reading(None, f"{shown(answers[-1][0])} is no action of this game")
+    if not answers and reply.endswith(CUT_OFF):
+        return Reading(None, "the reply was cut off before its end")
     if not answers:
         plain = _plain(text)
         named = _names(game, plain, legal)
@@ -537,7 +571,7 @@ def _sound(reply: Reply | str, name: str) -> Reply:
     Raises:
         TypeError, ValueError: it is no text, or one of more than ``MOST_REPLY`` characters.
     """
-    text, *counts = (reply, None, None) if isinstance(reply, str) else reply
+    text, *counts = reply if isinstance(reply, Reply) else (reply, None, None)
     if not isinstance(text, str):
         raise TypeError(f"{name}: complete() gave {type(text).__name__}, expected a text or a Reply")
     if len(text) > MOST_REPLY:
@@ -684,11 +718,15 @@ class OpenAI:
     def _reply(self, answer: Any) -> Reply:
         """The reply in an ``answer``, a JSON value of any kind; ValueError if it is none."""
         try:
-            text = answer["choices"][0]["message"]["content"] or ""
+            choice = answer["choices"][0]
+            text = choice["message"]["content"] or ""
         except (KeyError, IndexError, TypeError):
             text = None
         if not isinstance(text, str):
-            raise ValueError("an answer without text, expected a chat completion")
+            said = answer.get("error") if isinstance(answer, dict) else None
+            raise ValueError(f"an answer without text{f', {shown(said)}' if said else ''}, expected a chat completion")
+        if choice.get("finish_reason") == "length":
+            text += CUT_OFF
         usage = answer.get("usage")
         counts = [
             usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")
@@ -751,6 +789,7 @@ class Seated(Closing):
     ) -> None:
         self.game: Game | None = None
         self.agents: list[LanguageAgent] = []
+        self.path: Path | None = None  # of the ledger that new answers go to
         self._ledgers: list[Ledger[Question, Decision]] = []
         self._names = list[str]()
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
@@ -760,6 +799,7 @@ class Seated(Closing):
             if models:
                 path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
                 kept = self._opened(path)
+                self.path = path
             for model, complete in zip(models, completes):
                 show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
                 self._register(f"openai:{model}", model, complete, seat, kept)

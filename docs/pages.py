@@ -38,7 +38,7 @@ from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
-GAMES_TEXTS = ROOT / "docs" / "games"  # rules and the reward of one deal, for who has never played; options
+GAMES_TEXTS = ROOT / "bidzoo" / "data" / "games"  # rules and the reward of one deal, for who has never played; options
 RESULTS_BLOCK = re.compile(
     r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w -]+))?((?: \| \w+: [^|\n]+)*) -->\n).*?(<!-- end -->)", re.DOTALL
 )

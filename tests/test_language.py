@@ -49,9 +49,20 @@ def situations(game, seed=0, tables=4):
 def test_rules_of_every_game(env_id, options):
     game = bidzoo.make_game(env_id, **options)
     text = language.rules(game)
-    assert text.startswith("# ") and "Rewards: " in text and "| | |" not in text and "](" not in text
+    assert text.startswith("# ") and "Rewards: " in text and all(mark not in text for mark in ("| | |", "](", "##"))
     assert all(game.action_text(action) in text for action in range(game.num_actions))
     assert all(f"{name} = {value}" in text for name, value in options.items())
+
+
+def test_rules_say_what_one_must_know_to_play():
+    """To a reader who knows the game from them alone."""
+    bridge = language.rules(bidzoo.make_game("bridge_bidding_v0", reward="duplicate"))
+    for words in ("Each bid must be higher", "vulnerable", "multiplies what is at stake", "IMPs", "more than 24"):
+        assert words in bridge
+    spades = language.rules(bidzoo.make_game("spades_v0", variant="whiz", deck="jokers"))
+    for words in ("always trumps", "10 points for each trick bid", "*bag*", "100 points if it succeeds", "That or nil"):
+        assert words.lower() in spades.lower()
+    assert "jokers for ♣2 and ♥2, above ♠A" in spades.replace("Jokers", "jokers") and "bag_penalty: 110" in spades
 
 
 def test_rules_of_a_game_from_outside():
@@ -554,9 +565,7 @@ def test_every_reply_is_kept_so_that_the_ledger_can_be_read(tmp_path, given, kep
     ],
 )
 def test_what_is_no_reply_is_refused(given, error, reason):
-    agent = LanguageAgent(
-        MINIBRIDGE, lambda _: Reply(*given) if isinstance(given, tuple) else given or Reply(None), "m"
-    )
+    agent = LanguageAgent(MINIBRIDGE, lambda _: Reply(*given) if isinstance(given, tuple) else given, "m")
     with pytest.raises(error, match=f"m: {reason}"):
         play(MINIBRIDGE, [agent, "random"], [0])
 
@@ -672,6 +681,21 @@ def test_what_is_no_answer_is_asked_for_again(fake, answer):
     client = fake(answer, tries=1)
     with pytest.raises(ConnectionError, match=r"127\.0\.0\.1:1/v1: ValueError, "):
         client(ASKED)
+
+
+def test_an_error_that_comes_as_an_answer_is_told(fake):
+    client = fake(b'{"error": {"message": "no such model"}}', tries=1)
+    with pytest.raises(ConnectionError, match=r"an answer without text, .*no such model"):
+        client(ASKED)
+
+
+def test_a_reply_that_was_cut_off_names_no_action(fake):
+    """What it thought of is not what it wanted to do; a whole JSON object says that."""
+    cut = b'{"choices": [{"message": {"content": %s}, "finish_reason": "length"}]}'
+    for text, meant in (("1S shows spades. 1H would show hearts and I have", None), ('{"action": "1S"} since', 2)):
+        reply = fake(cut % json.dumps(text).encode())(ASKED).text
+        reading = read_action(MINIBRIDGE, reply, np.ones(MINIBRIDGE.num_actions, np.int8))
+        assert reading.action == meant and (meant or reading.problem == "the reply was cut off before its end")
 
 
 def test_the_key_is_cut_out_of_replies_and_errors(fake):

@@ -22,6 +22,7 @@ from bidzoo.cli.options import (
     counted,
     finish,
     game_names,
+    going_on,
     in_runs,
     output,
     progress,
@@ -121,6 +122,8 @@ def match(
     with models, ExitStack() as stack:
         if models:
             models.game, workers = registry.make_game(env, **game_settings), 1
+            if models.path is not None:
+                stack.enter_context(going_on(models.path))
         if bridge:
             table, records_of_match = _bridge(
                 env, game_settings, names, partner, boards, seed, workers, None if models else stack
@@ -131,7 +134,8 @@ def match(
             )
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
-        _keep(in_runs(_file_name(names), env, game_settings, partner, boards, seed), table, seed, began)
+        asked = (env, game_settings, partner, boards, seed, base_url, seat, ledger)
+        _keep(in_runs(_file_name(names), *asked), table, seed, began)
         if out is not None:  # last: where it is, the same command has nothing left to do
             match_records = records_of_match()
             records.write(out, match_records)

@@ -278,20 +278,22 @@ def seated(
 
     if not seat and not any(mark in name for name in names for mark in ("openai:", "ledger:")):
         return Seated([])
-    return Seated(names, base_url, parse(Seat, seat), ledger, show=say)
+    return Seated(names, base_url, parse(Seat, seat, "--seat"), ledger, show=say)
 
 
 # ---- --set NAME=VALUE -----------------------------------------------------------------------
 
 
-def parse(options: type, texts: list[str] | None, **fixed: Any) -> Any:
+def parse(options: type, texts: list[str] | None, option: str = "--set", **fixed: Any) -> Any:
     """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
     kinds = get_type_hints(options, include_extras=True)
     defaults = {field.name: field.default for field in fields(options) if field.name not in fixed}
-    return options(**fixed, **settings(defaults, texts, {name: expected(kinds[name]) for name in defaults}))
+    return options(**fixed, **settings(defaults, texts, {name: expected(kinds[name]) for name in defaults}, option))
 
 
-def settings(defaults: Mapping[str, Any], texts: list[str] | None, kinds: Mapping[str, str] = {}) -> dict[str, Any]:
+def settings(
+    defaults: Mapping[str, Any], texts: list[str] | None, kinds: Mapping[str, str] = {}, option: str = "--set"
+) -> dict[str, Any]:
     """As ``parse``: the values of ``NAME=VALUE`` texts, each of its default's type. Help prints ``kinds``."""
     if "help" in (texts or []):
         say("\n".join(f"{name}={default}  {kinds.get(name, '')}".rstrip() for name, default in defaults.items()))
@@ -300,12 +302,12 @@ def settings(defaults: Mapping[str, Any], texts: list[str] | None, kinds: Mappin
     for text in texts or []:
         name, _, value = text.partition("=")
         if name not in defaults:
-            raise ValueError(f"--set {text}: no option {name!r}; {choose_from(name, defaults)}")
+            raise ValueError(f"{option} {text}: no option {name!r}; {choose_from(name, defaults)}")
         try:
             chosen[name] = _value(value, defaults[name])
         except ValueError as problem:
             expectation = "True or False" if isinstance(defaults[name], bool) else f"a value like {defaults[name]!r}"
-            raise ValueError(f"--set {text}: expected {expectation}") from problem
+            raise ValueError(f"{option} {text}: expected {expectation}") from problem
     return chosen
 
 

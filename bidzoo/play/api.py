@@ -39,6 +39,7 @@ def page(session: Session) -> Plain:
             "title": game_offer.title,
             "options": dict(session.setup.options),
             "seed": session.setup.seed,
+            "dealt": session.setup.dealt,
             "board": session.setup.board,
             "seats": [
                 {"name": name, "agent": agent, "human": agent == HUMAN, "allies": list(game.allies(p))}

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from hashlib import sha256
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -57,6 +59,13 @@ class Setup:
         self._fixed = dict(self.game.options(fixed))
         self._fixed.pop("board", None)
         self._cached: tuple[tuple[int, ...], Position] | None = None
+
+    @cached_property
+    def dealt(self) -> str:
+        """A digest of the board as it is dealt, which tells it from those of other options, seeds and files."""
+        state = self._start().states[0]
+        cards = [np.asarray(state[name]).tolist() for name in state.dtype.names or ()]
+        return sha256(repr((self.game_id, self.options, self.seed, self.board, cards)).encode()).hexdigest()[:16]
 
     def replay(self, actions: Sequence[int]) -> Position:
         """The table after ``actions``; ValueError names the first that is not legal in its place."""
@@ -338,7 +347,7 @@ class Session:
             setup, position, seats = self.setup, self.position(), self.other_table()
             if setup.game_id not in BRIDGE or not position.over or self.replaying or HUMAN not in self.seats:
                 raise ValueError("only a bridge board that people have bid or played to its end is compared")
-            key = (setup.game_id, setup.seed, setup.board, self.source if self.at_board >= 0 else "", self.at_board)
+            key = (setup.dealt, self.source if self.at_board >= 0 else "", self.at_board)
             sign = 1 if self.seats.index(HUMAN) % 2 == 0 else -1
             policies = [self.policy(name) for name in seats]
             if key in self.compared:

@@ -144,6 +144,28 @@ def test_by_keyboard_alone(page):
     page.wait(lambda: page.state("cursor") == 1)
 
 
+def test_numbers_of_two_digits_are_typed(page):
+    """1 waits for the next digit, or for Enter; what is no number then is no other key either."""
+    page.deal("spades_v0", ["human"] * 4, seed=1)
+    page.js("document.body.focus()")
+    body, bids = page.find("body"), []
+    for keys in ("10", "2", "1\ue007", "1x13"):
+        before = page.state("cursor")
+        body.send_keys(keys)
+        page.wait(lambda before=before: page.state("cursor") == before + 1)
+        bids.append(page.js("return state.record[state.cursor - 1].text"))
+    assert bids == ["10", "2", "1", "13"]
+
+
+def test_two_pages_of_a_table_show_the_same(page):
+    """Who acts on what has changed meanwhile is told so, and sees how the table stands now."""
+    page.deal("comm_v0", ["human", "human"], seed=1)
+    page.js("call('/api/act', { action: 0, at: 0 })")  # as by another page
+    page.js("act(1)")
+    page.wait(lambda: page.state("cursor") == 1)
+    assert page.find("#toast").is_displayed()
+
+
 def test_every_control_has_a_name_and_is_reached_with_tab(page):
     page.deal("bridge_v0", ["human"] * 4)
     nameless = page.js(

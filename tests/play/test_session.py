@@ -317,6 +317,20 @@ def test_a_finished_board_is_compared_with_par_and_the_other_table():
     assert session.compare() == found
 
 
+def test_a_board_of_other_deals_is_another_board():
+    """Also where game, seed and number are the same."""
+    session, found, dealt = Session(), [], set()
+    for deals in ("train", "test"):
+        session.start("bridge_bidding_v0", {"deals": deals}, ["pass", "pass", "human", "pass"], 0, 0)
+        dealt.add(session.setup.dealt)
+        while not session.position().over:
+            bid(session, 0) if session.policy() is None else session.agent_turn(session.cursor)
+        found.append(session.compare())
+        state = session.position().states[0]
+        assert found[-1].par == par(state["tricks"][None], int(state["dealer"]), int(state["vulnerable"]))[0]
+    assert found[0] != found[1] and len(session.compared) == len(dealt) == 2
+
+
 def test_points_are_those_of_the_humans_side():
     session = Session()
     session.start("bridge_bidding_v0", {"deals": "test"}, ["pass", "human", "pass", "pass"], 3, 0)

@@ -138,7 +138,8 @@ async function request(path, body) {
     adopt(await call(path, body));
     return true;
   } catch (problem) {
-    if (problem.status === 409) adopt(await call("/api/state")); else complain(problem);
+    if (problem.status === 409) adopt(await call("/api/state"));
+    complain(problem);
     return false;
   }
 }
@@ -152,7 +153,8 @@ async function agentActs() {
     const data = await call("/api/agent", { at: state.cursor });
     if (before === changes) adopt(data); else change("/api/state");
   } catch (problem) {
-    if (before === changes && problem.status !== 409) { running = false; complain(problem); render(); }
+    if (before === changes && problem.status === 409) change("/api/state"); // another page of this table was faster
+    else if (before === changes) { running = false; complain(problem); render(); }
   } finally {
     clearTimeout(patience);
     thinking = false;
@@ -163,7 +165,7 @@ async function agentActs() {
 function adopt(data) {
   const before = state;
   state = data;
-  if (!before || before.game !== data.game || before.board !== data.board || before.seed !== data.seed || before.length > data.length) { thought = null; thoughtKey = ""; }
+  if (!before || before.dealt !== data.dealt || before.length > data.length) { thought = null; thoughtKey = ""; }
   render();
   if (before && data.cursor > 0 && data.cursor !== before.cursor) {
     const last = data.record[data.cursor - 1];
@@ -172,7 +174,7 @@ function adopt(data) {
 }
 
 // What is fetched for a board is fetched again only when this changes.
-const boardKey = (...more) => [state.game, state.seed, state.board, state.file && state.file.at, ...more].join("/");
+const boardKey = (...more) => [state.dealt, state.file && state.file.at, ...more].join("/");
 const atEnd = () => state.cursor === state.length;
 const agentTurn = () => !state.over && state.player >= 0 && !state.seats[state.player].human;
 
@@ -663,7 +665,7 @@ function renderSetup() {
   $("setup-seats").replaceChildren(...offer.seats.map((name, p) => field([h("span", { class: "compass", "aria-hidden": "true" }, offer.seats.length === 4 ? name[0] : name.slice(-1)), name],
     choose(`seat-${p}`, agents.map((agent) => [agent.name, agent.name === "human" ? "you (a person)" : agent.name]), seats[p], renderAbout))));
   const options = offer.options.map((option) => field([option.label], choose(`option-${option.name}`, option.values.map((value, k) => [String(k), option.words[k]]), String(Math.max(0, same ? option.values.indexOf(state.options[option.name]) : 0)))));
-  const number = (id, value) => h("input", { id, type: "number", min: id === "setup-board" ? 1 : 0, max: 1000000000, step: 1, value, inputmode: "numeric" });
+  const number = (id, value) => h("input", { id, type: "number", min: id === "setup-board" ? 1 : 0, max: Number.MAX_SAFE_INTEGER, step: 1, value, inputmode: "numeric" });
   const fresh = state.fresh ? Math.floor(Math.random() * 1000000) : state.seed;
   $("setup-options").replaceChildren(...options, field(["Board"], number("setup-board", same && !state.fresh ? state.board + 1 : 1)), field(["Seed of the deals"], number("setup-seed", fresh)));
   renderAbout();
@@ -750,26 +752,41 @@ function tryCall(action) {
 
 function setTyped(words) { typed = words; $("typed").hidden = !words; $("typed").textContent = words; clearTimeout(setTyped.timer); if (words) setTyped.timer = setTimeout(() => setTyped(""), 2500); }
 
+// A number bids at once, unless it begins a longer one: then Enter does, or the next digit.
+function typeNumber(text) {
+  const bids = state.legal.filter((step) => step.card === null && step.text.startsWith(text)), whole = bids.find((step) => step.text === text);
+  if (whole && bids.length === 1) act(whole.action);
+  else if (bids.length && /^\d+$/.test(text)) setTyped(text);
+  else return false;
+  return true;
+}
+
+function endNumber(text, key) {
+  const step = state.legal.find((legal) => legal.card === null && legal.text === text);
+  if (key === "enter" && step) act(step.action);
+  return key === "enter" || key.length === 1;
+}
+
 // A level then a strain bids; a suit then a rank plays. Returns whether the key was used.
 function typeAction(key) {
   if (state.player < 0 || !state.seats[state.player].human) return false;
   const lower = key.toLowerCase(), auction = isBridge() && state.table.phase === "auction";
   if (!typed) {
     const starts = auction ? "1234567".includes(lower) : state.legal.some((step) => step.card !== null) && "shdc".includes(lower);
-    const plain = !auction && state.legal.find((step) => step.card === null && step.text === lower);
-    if (plain) { act(plain.action); return true; }
+    if (!auction && typeNumber(lower)) return true;
     if (starts) setTyped(auction ? lower : SYMBOLS[LETTERS.indexOf(lower.toUpperCase())]);
     return starts;
   }
   const first = typed;
   setTyped("");
+  if (/^\d+$/.test(first) && !auction) return typeNumber(first + lower) || endNumber(first, lower);
   if (auction) {
     const strain = "cdhsn".indexOf(lower);
     if (strain >= 0) { const action = 3 + 5 * (Number(first) - 1) + strain; if (state.legal.some((step) => step.action === action)) act(action); else complain(new Error(`${first}${STRAINS[strain]} is not legal here.`)); }
-    return strain >= 0;
+    return key.length === 1; // a bid that was begun is not the key of another action
   }
   const rank = RANKS.indexOf(lower === "1" || lower === "0" ? "T" : key.toUpperCase());
-  if (rank < 0) return false;
+  if (rank < 0) return key.length === 1;
   const card = 4 * rank + SYMBOLS.indexOf(first), step = state.legal.find((legal) => legal.card === card);
   if (step) act(step.action); else complain(new Error(`The ${cardWords(card)} cannot be played here.`));
   return true;
