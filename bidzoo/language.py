@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
 import os
 import re
 import sys
@@ -622,15 +623,18 @@ class Usage:
 
     def __str__(self) -> str:
         share = self.illegal / max(1, self.replies)
+        tokens = [self.tokens("asked_tokens"), self.tokens("reply_tokens")]
+        asked, replied = (f"{mean:.0f}" if math.isfinite(mean) else "unknown" for mean in tokens)
         return (
             f"{self.decisions:,} decisions by {self.replies:,} replies to {len(self._asked):,} questions,"
             f" {self.illegal:,} replies not legal ({share:.1%}), {self.fallbacks:,} decisions by the fallback,"
-            f" {self.tokens('asked_tokens'):.0f} + {self.tokens('reply_tokens'):.0f} tokens a reply"
+            f" {asked} + {replied} tokens a reply"
         )
 
 
 # ---- a server that speaks OpenAI's protocol ------------------------------------------------
 
+_OLDER, _NEWER = "max_tokens", "max_completion_tokens"  # names of the same field
 _PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds before a second try, doubled each time
 
 
@@ -664,6 +668,7 @@ class OpenAI:
             raise ValueError(
                 "base URL: expected http://host/path without user, password and query; keys come from the environment"
             )
+        self._most_tokens = _OLDER  # most servers know this name alone; newer models of OpenAI ask for the other one
         self._key = os.environ.get("OPENAI_API_KEY") or "none"
         self._client = openai.AsyncOpenAI(
             base_url=self.base_url,
@@ -679,7 +684,7 @@ class OpenAI:
     def __call__(self, messages: Sequence[Message], choices: Sequence[str] = (), seed: int | None = None) -> Reply:
         """The reply to ``messages``; one of ``choices`` as JSON where there are some (Structured Outputs)."""
         request = {"model": self.model, "messages": list(messages), "temperature": self.seat.temperature}
-        request |= {"max_tokens": self.seat.most_tokens} | ({} if seed is None else {"seed": seed})
+        request |= {self._most_tokens: self.seat.most_tokens} | ({} if seed is None else {"seed": seed})
         if choices:
             fields = {"action": {"enum": list(choices)}}
             schema = {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
@@ -699,6 +704,9 @@ class OpenAI:
                     return self._reply(answered_json(answer.content, "the answer"))
             except openai.APIStatusError as error:
                 problem = f"status {error.status_code}, {error.message}"
+                if error.status_code == 400 and _NEWER in error.message and _OLDER in request:
+                    self._most_tokens, request[_NEWER] = _NEWER, request.pop(_OLDER)
+                    continue
                 if error.status_code not in (408, 409, 429) and error.status_code < 500:
                     break
                 after = error.response.headers.get("retry-after", "")
@@ -770,7 +778,8 @@ class Seated(Closing):
     """Registers the agents ``openai:MODEL`` and ``ledger:FILE`` among the names of a command line, until closed.
 
     Args:
-        names: of agents, of all kinds; another name may stand before ``=``.
+        names: of agents, of all kinds; another name may stand before ``=``. Of a ledger with the answers of several
+            models one is ``ledger:FILE#MODEL``.
         base_url: of the server.
         seat: how models are asked.
         ledger: file that keeps all answers and is asked first; default: in ``runs/``, by the names of the models.
@@ -803,17 +812,17 @@ class Seated(Closing):
             for model, complete in zip(models, completes):
                 show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
                 self._register(f"openai:{model}", model, complete, seat, kept)
+            opened = dict[Path, Ledger[Question, Decision]]()
             for text in [text for text in texts if text.startswith("ledger:")]:
-                path = Path(text.removeprefix("ledger:"))
+                file, wanted = text.removeprefix("ledger:"), ""
+                if not Path(file).is_file():
+                    file, _, wanted = file.rpartition("#") if "#" in file else (file, "", "")
+                path = Path(file)
                 if not path.is_file():
                     raise FileNotFoundError(f"{path}: no such ledger")
-                kept = self._opened(path)
-                if not kept.done:
-                    raise ValueError(f"{path}: no answers, expected at least one")
-                question = next(iter(kept.done))
-                where = kept.where(question)
-                kept_seat = parse(Seat, json_value(question.seat, where), where)
-                self._register(text, question.model, None, kept_seat, kept)
+                kept = opened[path] = opened.get(path) or self._opened(path)
+                model, kept_seat = _answered(kept, wanted, seat)
+                self._register(text, model, None, kept_seat, kept)
         except BaseException:
             self.close()
             raise
@@ -843,3 +852,23 @@ class Seated(Closing):
             agents.NAMES.registered.pop(name, None)
         for ledger in self._ledgers:
             ledger.close()
+
+
+def _answered(ledger: Ledger[Question, Decision], wanted: str, seat: Seat) -> tuple[str, Seat]:
+    """The model whose answers ``ledger`` holds, ``wanted`` or the only one, and how it was asked, ``seat`` or once.
+
+    Raises:
+        ValueError: there is none, or several, of which one is to be named.
+    """
+    if not ledger.done:
+        raise ValueError(f"{ledger.path}: no answers, expected at least one")
+    models = [*dict.fromkeys(question.model for question in ledger.done)]
+    if wanted not in models if wanted else len(models) > 1:
+        some = f"ledger:{ledger.path}#{models[0]}"
+        raise ValueError(f"{ledger.path}: answers of {', '.join(models)}; name one of them, such as {some}")
+    model = wanted or models[0]
+    asked = {question.seat: question for question in ledger.done if question.model == model}
+    seats = [parse(Seat, json_value(text, where := ledger.where(asked[text])), where) for text in asked]
+    if len(seats) > 1 and seat not in seats:
+        raise ValueError(f"{ledger.path}: {model} was asked in {len(seats)} ways, expected --seat to say one: {seats}")
+    return model, seat if seat in seats else seats[0]

@@ -363,6 +363,12 @@ def last_legal(messages):
     return json.dumps({"action": question.partition("legal actions: ")[2].partition("\n")[0].split(", ")[-1]})
 
 
+def first_legal(messages):
+    """The first of them."""
+    question = next(message["content"] for message in messages[::-1] if "legal actions" in message["content"])
+    return json.dumps({"action": question.partition("legal actions: ")[2].partition("\n")[0].split(", ")[0]})
+
+
 def test_a_match_is_replayed_by_its_ledger_without_the_model(tmp_path):
     game, boards = bidzoo.make_game("bridge_bidding_v0", deals="test", shuffle=False), np.arange(6)
     model = Model(lambda messages: last_legal(messages) if len(messages) > 2 else "7NT, I think, or 7S or 7H")
@@ -583,6 +589,31 @@ def test_the_names_of_a_command_mean_nothing_after_it(tmp_path):
     assert name not in agents.NAMES.registered
 
 
+def test_a_ledger_of_several_models_is_asked_for_one(tmp_path):
+    """Both at one table, each by its own answers; and a model that was asked in several ways by those of ``--seat``."""
+    path, plain = tmp_path / "both", language.Seat(rules=False)
+    models = [(Model(first_legal), "a", language.AS_USUAL), (Model(last_legal), "b", language.AS_USUAL)]
+    models += [(Model(first_legal), "b", plain)]
+    played = []
+    with Ledger(path, Question, Decision) as ledger:
+        for complete, name, seat in models:
+            agent = LanguageAgent(MINIBRIDGE, complete, name, seat, ledger)
+            played.append(play(MINIBRIDGE, [agent, agent], np.arange(4)).reward)
+    for name, seat, reward in (("#a", language.AS_USUAL, 0), ("#b", language.AS_USUAL, 1), ("#b", plain, 2)):
+        with Seated([f"ledger:{path}{name}"], seat=seat, show=str) as models:
+            models.game = MINIBRIDGE
+            found = play(MINIBRIDGE, [f"ledger:{path}{name}"] * 2, np.arange(4)).reward
+            np.testing.assert_array_equal(found, played[reward])
+    with Seated([f"ledger:{path}#a", f"ledger:{path}#b"], show=str) as models:  # one file, opened once
+        models.game = MINIBRIDGE
+        play(MINIBRIDGE, [f"ledger:{path}#a"] * 2, np.arange(4))
+    for name, fault in (("", "answers of a, b; name one of them, such as ledger:.*both#a"), ("#c", "answers of a, b")):
+        with pytest.raises(ValueError, match=fault):
+            Seated([f"ledger:{path}{name}"])
+    with pytest.raises(ValueError, match="b was asked in 2 ways, expected --seat to say one"):
+        Seated([f"ledger:{path}#b"], seat=language.Seat(memory=True))
+
+
 # ---- the client of a server, with a package in place of openai -----------------------------
 
 
@@ -681,6 +712,15 @@ def test_what_is_no_answer_is_asked_for_again(fake, answer):
     client = fake(answer, tries=1)
     with pytest.raises(ConnectionError, match=r"127\.0\.0\.1:1/v1: ValueError, "):
         client(ASKED)
+
+
+def test_servers_of_newer_models_name_the_greatest_length_otherwise(fake):
+    """Asked again at once, and by that name from then on."""
+    refusal = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+    client = fake(FakeOpenAI.APIStatusError(400, refusal), body("2S"), body("1H"))
+    assert (client(ASKED).text, client(ASKED).text) == ("2S", "1H") and not client.pauses
+    names = [[name for name in request if name.startswith("max_")] for request in client.package.requests]
+    assert names == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
 
 
 def test_an_error_that_comes_as_an_answer_is_told(fake):

@@ -427,15 +427,18 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             last[b] = (
                 observation if self.mask_in == "info" else {"observation": observation, "action_mask": masks[b].copy()}
             )
-        final_info = {"action_mask": masks, "_action_mask": ended.copy()}
+        final_info = {"action_mask": masks, "_action_mask": ended.copy(), **self._partner_infos(ended.copy())}
         return {"final_obs": last, "_final_obs": ended.copy(), "final_info": final_info, "_final_info": ended.copy()}
 
     def _infos(self) -> dict[str, Any]:
         every = np.ones(self.num_envs, np.bool_)
-        infos = {"action_mask": self._masks(), "_action_mask": every}
-        if self._partners is not None:
-            infos |= {"partner": np.array(self._partners.names(self.batch.boards), object), "_partner": every}
-        return infos
+        return {"action_mask": self._masks(), "_action_mask": every, **self._partner_infos(every)}
+
+    def _partner_infos(self, whose: Bool) -> dict[str, Any]:
+        """Names of the partners at the boards of now, if they are told, and the tables ``whose`` they are."""
+        if self._partners is None:
+            return {}
+        return {"partner": np.array(self._partners.names(self.batch.boards), object), "_partner": whose}
 
     def _take(self, actions: I64) -> None:
         """Take legal ``actions`` ``[B]`` (-1 none), and those of random players after them."""

@@ -160,6 +160,22 @@ def test_a_learner_who_is_never_asked_is_told_so(learner):
             SingleAgentVector(game, 3, policies, learner).reset(seed=1)
 
 
+def test_the_last_info_of_an_episode_names_its_own_partner():
+    """With ``SameStep`` the other infos are of the next board, which may have another one."""
+    members = [agents.make("pass"), agents.make("sayc"), agents.make("random")]
+    env = single_agent_vector("bridge_bidding_v0", 20, partner=members, autoreset_mode="SameStep")
+    _, info = env.reset(seed=4)
+    changed = 0
+    for _ in range(60):
+        before = info["partner"].copy()
+        _, _, ended, _, info = env.step(info["action_mask"].argmax(1))
+        if ended.any():
+            final = info["final_info"]
+            assert (final["partner"][ended] == before[ended]).all() and (final["_partner"] == ended).all()
+            changed += (info["partner"][ended] != before[ended]).sum()
+    assert changed > 5
+
+
 # ---- autoreset modes, masks in observations --------------------------------------------------
 
 

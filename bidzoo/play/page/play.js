@@ -639,7 +639,7 @@ function totalNode(total) {
   const row = (board) => h("tr", {}, h("th", { scope: "row" }, String(board.board + 1)), ...[board.points, board.par, board.other].map((x) => h("td", {}, signed(x))), ...[board.imps_par, board.imps_other].map((x) => h("td", { class: "mine" }, signed(x))));
   const sum = h("tr", {}, h("th", { scope: "row", colspan: 4 }, `${total.boards.length} board${total.boards.length === 1 ? "" : "s"}`), h("td", { class: "mine" }, signed(total.imps_par)), h("td", { class: "mine" }, signed(total.imps_other)));
   const grid = h("table", { class: "grid", "aria-label": "Running total" }, h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...total.boards.slice(-8).map(row), sum));
-  return h("div", {}, grid, note(`Points and IMPs are ${total.side}'s. At the other table ${total.agents}.`));
+  return h("div", {}, grid, note(`Points and IMPs are those of your side. At the other table ${total.agents}.`));
 }
 
 // ---- setting up -----------------------------------------------------------------------------

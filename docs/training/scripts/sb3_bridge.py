@@ -81,4 +81,6 @@ def main(out: str = "runs/sb3-bridge", steps: int = STEPS) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2 or "--help" in sys.argv:
+        sys.exit(f"usage: python {sys.argv[0]} [FOLDER]")
     main(*sys.argv[1:])

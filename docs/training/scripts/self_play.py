@@ -112,4 +112,6 @@ def main(out="runs/self-play", updates=600, rounds=6, boards=2000):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2 or "--help" in sys.argv:
+        sys.exit(f"usage: python {sys.argv[0]} [FOLDER]")
     main(*sys.argv[1:])
