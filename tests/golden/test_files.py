@@ -63,7 +63,7 @@ MESSAGES = (  # of the Blue Chip protocol
 
 
 def run(*words):
-    """What a command prints, without folders, times and versions."""
+    """What a command prints, without folders and their digests, times and versions."""
     done = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "120", "NO_COLOR": "1"})
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -73,6 +73,7 @@ def run(*words):
 def masked(text):
     text = text.replace(bidzoo.__version__, "VERSION")
     text = re.sub(r"(/[\w.-]+)+/", "", text)
+    text = re.sub(r"-[0-9a-f]{12}\.json\b", "-ASKED.json", text)  # a digest of what was asked for, folders too
     text = re.sub(r"\b[\d.,]+ s\b", "TIME", text)
     return re.sub(r"(?m)^(working|.*: [\d,]+ of [\d,]+), TIME\n", "", text)  # what a command says after eight seconds
 
