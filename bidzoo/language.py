@@ -15,9 +15,10 @@ import os
 import re
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib import import_module
 from itertools import chain, cycle, takewhile
 from pathlib import Path
@@ -55,39 +56,44 @@ def rules(game: Game) -> str:
     entry = registry.GAMES.get(game.id)
     page = (import_module(entry.module).__doc__ or "") if entry else inspect.getdoc(type(game)) or ""
     head = re.split(r"(?m)^## (?:Options|Observations?|Global state|Version)", page, maxsplit=1)[0]
-    head = re.sub(r"\[([^\]]*)\]\([^)]*\)|(?<=\w)`|`(?=\w)", r"\1", head)  # no links, no marks of code
+    head = re.sub(r"(?<=\w)`|`(?=\w)", "", _LINK.sub(r"\1", head))  # no links, no marks of code
     blocks = [block for block in re.split(r"\n\s*\n", head.strip()) if block and not block.startswith("| | |")]
-    told_to_people = _paragraphs(game, "{}.txt") if entry else []
-    if told_to_people[:1] == ["## The game"]:
-        blocks[1:1] = takewhile(lambda each: not each.startswith("## The reward"), told_to_people[1:])
+    title, *paragraphs = (_paragraphs(game.id, game.family, "{}.txt") if entry else ()) or ("",)
+    if title == "## The game":
+        blocks[1:1] = takewhile(lambda each: not each.startswith("## The reward"), paragraphs)
     else:  # of a small game, whose rules are above: an example
-        blocks += told_to_people[1:]
+        blocks += paragraphs
     least, most = game.reward_range
     blocks += [f"Rewards: {reward}." for reward in re.findall(r"(?m)^\| Rewards? \| (.*) \|$", page)[:1]]
     blocks += [f"With the options below no reward is less than {least:g} or more than {most:g}."]
     values = {name: getattr(game, name, None) for name in registry.options(game.id)} if entry else {}
     values.update({game.size_option: game.size} if getattr(game, "size_option", "") else {})  # type: ignore[attr-defined]
-    told = [f"{name} = {x}" for name, x in values.items() if isinstance(x, str | int) and name not in _MACHINERY]
-    blocks += [f"Options of this game: {', '.join(told)}."] if told else []
-    blocks += _meanings(game, [text.partition(" ")[0] for text in told]) if told else []
+    told = {name: x for name, x in values.items() if isinstance(x, str | int) and name not in _MACHINERY}
+    if told:
+        blocks += [f"Options of this game: {', '.join(f'{name} = {x}' for name, x in told.items())}."]
+        blocks += _meanings(game, told)
     names = [game.action_text(action) for action in range(min(game.num_actions, _LISTED))]
     names += [] if game.num_actions <= _LISTED else ["...", game.action_text(game.num_actions - 1)]
     return "\n\n".join([*blocks, f"Actions are written: {', '.join(names)}."])
 
 
-def _paragraphs(game: Game, name: str) -> list[str]:
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+
+
+@cache  # the rules stand before every question
+def _paragraphs(game_id: str, family: str, name: str) -> tuple[str, ...]:
     """Those of a text of ``data/games`` by the game's id, or its family; without links and sources."""
-    for which in (game.id, "bridge" if game.family.startswith("bridge") else game.family):
+    for which in (game_id, "bridge" if family.startswith("bridge") else family):
         path = GAMES / name.format(which)
         if path.exists():
-            text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", path.read_text(encoding="utf-8")).replace("`", "")
-            return [each for each in text.strip().split("\n\n") if not each.startswith("Source:")]
-    return []
+            text = _LINK.sub(r"\1", path.read_text(encoding="utf-8")).replace("`", "")
+            return tuple(each for each in text.strip().split("\n\n") if not each.startswith("Source:"))
+    return ()
 
 
-def _meanings(game: Game, names: Sequence[str]) -> list[str]:
+def _meanings(game: Game, names: Iterable[str]) -> list[str]:
     """What the options ``names`` of ``game`` mean, as its page has it, and its paragraphs on single ones of them."""
-    table, *others = _paragraphs(game, "{}.options.txt") or [""]
+    table, *others = _paragraphs(game.id, game.family, "{}.options.txt") or ("",)
     lines = []
     for options, values, meaning in re.findall(r"(?m)^\| ([\w, ]+) \| (.*) \| (.*) \|$", table):
         if {*options.split(", ")} & {*names}:
@@ -799,7 +805,7 @@ class Seated(Closing):
         self.game: Game | None = None
         self.agents: list[LanguageAgent] = []
         self.path: Path | None = None  # of the ledger that new answers go to
-        self._ledgers: list[Ledger[Question, Decision]] = []
+        self._ledgers: dict[Path, Ledger[Question, Decision]] = {}
         self._names = list[str]()
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
@@ -812,7 +818,6 @@ class Seated(Closing):
             for model, complete in zip(models, completes):
                 show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
                 self._register(f"openai:{model}", model, complete, seat, kept)
-            opened = dict[Path, Ledger[Question, Decision]]()
             for text in [text for text in texts if text.startswith("ledger:")]:
                 file, wanted = text.removeprefix("ledger:"), ""
                 if not Path(file).is_file():
@@ -820,7 +825,7 @@ class Seated(Closing):
                 path = Path(file)
                 if not path.is_file():
                     raise FileNotFoundError(f"{path}: no such ledger")
-                kept = opened[path] = opened.get(path) or self._opened(path)
+                kept = self._opened(path)
                 model, kept_seat = _answered(kept, wanted, seat)
                 self._register(text, model, None, kept_seat, kept)
         except BaseException:
@@ -831,8 +836,9 @@ class Seated(Closing):
         return bool(self._ledgers)
 
     def _opened(self, path: Path) -> Ledger[Question, Decision]:
-        self._ledgers.append(Ledger(path, Question, Decision))
-        return self._ledgers[-1]
+        if path not in self._ledgers:  # two models may be of one file, which has one writer
+            self._ledgers[path] = Ledger(path, Question, Decision)
+        return self._ledgers[path]
 
     def _register(
         self, text: str, model: str, complete: Complete | None, seat: Seat, ledger: Ledger[Question, Decision]
@@ -850,7 +856,7 @@ class Seated(Closing):
         """Close the ledgers; the names mean nothing any more."""
         for name in self._names:
             agents.NAMES.registered.pop(name, None)
-        for ledger in self._ledgers:
+        for ledger in self._ledgers.values():
             ledger.close()
 
 

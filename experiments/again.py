@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import typer
 
 from bidzoo.cli.options import say
-from bidzoo.core.schema import json_value
+from bidzoo.core.schema import json_value, shortened
 from bidzoo.core.storage import replace_file
 
 ROOT = Path(__file__).parents[1]
@@ -85,7 +85,7 @@ def again(path: Path, words: Sequence[str], folder: Path, write: bool) -> None:
     found = [line for part in parts for line in differences(old.get(part), new.get(part), part)]
     say(f"{path.stem}: {f'{len(found):,} differ' if found else 'the same'}")
     for line in found[:SHOWN]:
-        say(f"  {line}")
+        say(f"  {shortened(line)}")
     if found and write:
         text = json.dumps({**new, "command": old["command"]}, indent=1, ensure_ascii=False)
         replace_file(path, f"{text}\n".encode())

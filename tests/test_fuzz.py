@@ -881,7 +881,8 @@ def _read_language(path: Path) -> Any:
     from bidzoo import language
 
     with language.Seated([f"ledger:{path}"]) as seated:
-        done = seated._ledgers[0].done
+        (ledger,) = seated._ledgers.values()
+        done = ledger.done
         return [{"job": job._asdict(), "outcome": outcome._asdict()} for job, outcome in done.items()]
 
 

@@ -5,6 +5,7 @@ import json
 import pickle
 import sys
 import types
+from functools import partial
 from time import process_time
 
 import numpy as np
@@ -357,16 +358,13 @@ class Model:
         return Reply(self.answer(messages), 100, 7)
 
 
-def last_legal(messages):
-    """The last of the legal actions that the question lists."""
+def listed(messages, place):
+    """The legal action at a ``place`` of those that the question lists."""
     question = next(message["content"] for message in messages[::-1] if "legal actions" in message["content"])
-    return json.dumps({"action": question.partition("legal actions: ")[2].partition("\n")[0].split(", ")[-1]})
+    return json.dumps({"action": question.partition("legal actions: ")[2].partition("\n")[0].split(", ")[place]})
 
 
-def first_legal(messages):
-    """The first of them."""
-    question = next(message["content"] for message in messages[::-1] if "legal actions" in message["content"])
-    return json.dumps({"action": question.partition("legal actions: ")[2].partition("\n")[0].split(", ")[0]})
+first_legal, last_legal = partial(listed, place=0), partial(listed, place=-1)
 
 
 def test_a_match_is_replayed_by_its_ledger_without_the_model(tmp_path):

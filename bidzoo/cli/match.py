@@ -135,7 +135,7 @@ def match(
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
         asked = (env, game_settings, partner, boards, seed, base_url, seat, ledger)
-        _keep(in_runs(_file_name(names), *asked), table, seed, began)
+        _keep(in_runs(_file_name(names), *asked, ending=".json"), table, seed, began)
         if out is not None:  # last: where it is, the same command has nothing left to do
             match_records = records_of_match()
             records.write(out, match_records)
@@ -154,7 +154,6 @@ def _keep(path: Path, table: "ResultTable", seed: int, began: float) -> None:
     """
     from bidzoo.benchmarks import results
 
-    path = Path(f"{path}.json")
     try:
         results.save(path, "match", [table], seed=seed, seconds=time.perf_counter() - began)
     except OSError as problem:

@@ -358,9 +358,9 @@ def kept_until_the_end(path: Path) -> "Iterator[Path]":
         path.unlink(missing_ok=True)
 
 
-def in_runs(suite: str, *asked: object) -> Path:
-    """Where in runs/ the command that was asked for this keeps what is its own; without an ending."""
-    return Path("runs", f"{suite}-{sha256(repr(asked).encode()).hexdigest()[:12]}")
+def in_runs(suite: str, *asked: object, ending: str = "") -> Path:
+    """The file or folder in runs/ of the command that was asked for this alone."""
+    return Path("runs", f"{suite}-{sha256(repr(asked).encode()).hexdigest()[:12]}{ending}")
 
 
 @contextmanager
@@ -370,7 +370,7 @@ def suite_ledger(ledger: Path | None, suite: str, *asked: object) -> "Iterator[P
     ``asked`` are the options that decide what is measured. They are part of the file's name, so that no other command
     of the suite finds or removes what a stopped one has kept.
     """
-    path = ledger or Path(f"{in_runs(suite, *asked)}.ledger")
+    path = ledger or in_runs(suite, *asked, ending=".ledger")
     with kept_until_the_end(path) if ledger is None else going_on(path):
         yield path
 

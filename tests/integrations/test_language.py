@@ -197,7 +197,8 @@ def test_a_paid_answer_is_kept_whatever_is_odd_in_it(tmp_path):
         seated.game = MINIBRIDGE
         play(MINIBRIDGE, ["openai:m", "random"], np.arange(40))
     with language.Seated([f"ledger:{tmp_path / 'ledger'}"]) as seated:
-        decisions = [*seated._ledgers[0].done.values()]
+        (ledger,) = seated._ledgers.values()
+        decisions = [*ledger.done.values()]
     assert {decision.replies for decision in decisions} == {("2S \ufffd",)} and len(decisions) > 1
     assert {decision.asked_tokens for decision in decisions} == {(None,)}
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -157,16 +158,22 @@ class TablePolicy(AtTable):
         def plan(metadata: Mapping[str, str]) -> dict[str, Tensor]:
             fields = parse(_METADATA, json_value(metadata.get("bidzoo", "null"), path), path)
             room = min(MAX_BYTES, max(ROOM, TREE * path.stat().st_size))
-            contents.update(fields, compiled=compile_game(game_of(fields["game"]), room))
+            with _not_saved(path):
+                contents.update(fields, compiled=compile_game(game_of(fields["game"]), room))
             return {"strategy": Tensor(contents["compiled"].shape, ("F64",))}
 
-        try:
-            strategy = load_tensors(path, "a saved table policy", plan)["strategy"]
+        strategy = load_tensors(path, "a saved table policy", plan)["strategy"]
+        with _not_saved(path):
             return cls(contents["compiled"], strategy, contents["name"])
-        except (KeyError, ValueError) as error:
-            if str(error).startswith(str(path)):
-                raise
-            raise ValueError(f"{path}: not a saved table policy ({shortened(error)})") from error
+
+
+@contextmanager
+def _not_saved(path: Path) -> Iterator[None]:
+    """Say of an error in here, which knows no file, that ``path`` holds no policy."""
+    try:
+        yield
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{path}: not a saved table policy ({shortened(error)})") from error
 
 
 def partner_types(compiled: Compiled, strategy: F64, node: int, player: int, own: int) -> F64:
