@@ -1,5 +1,6 @@
 """What is generated is fresh, and every link leads somewhere; ``tests/doors`` runs the code of the pages."""
 
+import ast
 import csv
 import importlib.metadata
 import itertools
@@ -9,7 +10,8 @@ import shlex
 import sys
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -283,3 +285,27 @@ def test_addresses_are_named_once():
     known = [*filter(Path.is_file, ROOT.glob("*.*")), *PAGES, *(ROOT / "bidzoo").rglob("*.py")]
     naming = {path.name for path in known if any(url in path.read_text("utf-8") for url in urls.values())}
     assert naming == {"pyproject.toml"}
+
+
+SCRIPTS = sorted([*(ROOT / "docs/training/scripts").glob("*.py"), *(ROOT / "examples").rglob("*.py")])
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_scripts_call_what_is_there(path):
+    """Also in their last lines, which a small run of their functions does not reach."""
+    tree, modules = ast.parse(path.read_text(encoding="utf-8")), dict[str, ModuleType]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "bidzoo":
+            for alias in node.names:
+                try:
+                    importer: dict[str, Any] = {}
+                    exec(f"from {node.module} import {alias.name} as found", importer)
+                except ModuleNotFoundError as missing:  # of an extra; that of bidzoo itself is a fault
+                    if (missing.name or "").partition(".")[0] == "bidzoo":
+                        raise
+                    pytest.skip(str(missing))
+                if isinstance(importer["found"], ModuleType):
+                    modules[alias.asname or alias.name] = importer["found"]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            assert hasattr(modules[node.value.id], node.attr), f"{path.name}:{node.lineno}: {ast.unparse(node)}"

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from bidzoo.benchmarks import results
+
 pytest.importorskip("torch")
 
 
@@ -28,6 +30,12 @@ def test_it_learns_to_bid(script):
     assert measured == list(range(1, 41))
     assert file.strength(policy, "pass", boards=400).mean > 0
     assert file.strength(policy, "random", boards=100).mean > 10
+
+
+def test_the_script_shows_and_keeps_its_curve(script, tmp_path, capsys):
+    script("self_play").main(tmp_path, updates=2, rounds=1, boards=20)
+    (table,) = results.load(tmp_path / "self-play.json")["tables"]
+    assert len(table.rows) == 1 and "over sayc" in capsys.readouterr().out
 
 
 def test_a_seed_gives_one_policy(script):

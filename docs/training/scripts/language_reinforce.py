@@ -21,7 +21,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.benchmarks import exploit, results
+from bidzoo.benchmarks import exploit, printing, results
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.envs.signalling.compiled import compile_game, evaluate
@@ -199,7 +199,7 @@ def main():
     errors = {name: [row[name].error for row in curve.rows] for name in ("drawn", "likeliest")}
     figure = results.Figure(title, "line", boards, lines, "boards played", "reward a board", NOTE, errors)
     results.save(args.json, "language", [ends, curve], seed=0, seconds=time.process_time() - began, figures=[figure])
-    results.show([ends, curve])
+    printing.show([ends, curve])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.vec_env import VecMonitor
 
 import bidzoo
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import printing, results
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.wrappers.gymnasium import single_agent_vector
 from bidzoo.wrappers.sb3 import SB3Policy, SB3VecEnv
@@ -75,7 +75,7 @@ def main(out: str = "runs/sb3-bridge", steps: int = STEPS) -> None:
     final.add("a pair of models", strength(model, 10_000))
     final.add("a model beside sayc", strength(model, 10_000, "sayc"))
     final.add("pass", duplicate(GAME, "pass", "sayc", np.arange(10_000), seed=1).estimate)
-    results.show([final])
+    printing.show([final])
     seconds = time.perf_counter() - began
     results.save(Path(out, "sb3-bridge.json"), "sb3-bridge", [curve, final], seed=0, seconds=seconds)
 

@@ -13,7 +13,7 @@ from torch import nn
 
 import bidzoo
 from bidzoo.agents.policy import ScorePolicy
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import printing, results
 from bidzoo.benchmarks.match import duplicate
 
 GAME = bidzoo.make_game("bridge_bidding_v0", deals="validation")
@@ -103,7 +103,7 @@ def main(out="runs/self-play", updates=600, rounds=6, boards=2000):
         if update % (updates // rounds) == 0:
             strengths = [strength(policy, other, boards) for other in ("random", "pass", "sayc")]
             curve.add(update * 256 * 16, time.process_time() - began, *strengths)
-            results.show([curve])
+            printing.show([curve])
 
     train(updates, measure=measure)
     Path(out).mkdir(parents=True, exist_ok=True)
