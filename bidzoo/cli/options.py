@@ -130,11 +130,11 @@ def measured(
 ) -> "Measured":
     """What ``works`` return for ``report``: each one's tables are shown when they are ready, as ``printing.show`` does.
 
-    All go with their figures into ``json`` (default ``runs/<suite>.json``).
+    All go with their figures into ``json``; without one, into a file in runs/ that other options do not write over.
     """
     from bidzoo.benchmarks import printing, results
 
-    path = json or Path("runs", f"{suite}.json")
+    path = json or in_runs(suite, sys.argv[1:], ending=".json")
     check_writable(path)
     began, tables, figures = time.perf_counter(), list[results.ResultTable](), list[results.Figure]()
     for work in works:
@@ -253,7 +253,7 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="An option of the game or the algorithm; --set help lists them."),
 ]
-Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: runs/, named after the suite.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: in runs/, one for each suite and options.")]
 Device = Annotated[str, typer.Option(callback=_device, help="Torch device: cpu, cuda.")]
 Threads = Annotated[
     int, typer.Option(min=1, help="Torch threads on the CPU; with 1 the same seed gives the same bytes.")

@@ -1,6 +1,7 @@
 """``bidzoo bench`` without a subcommand: what it promises, and that it is never silent for long."""
 
 import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -71,3 +72,14 @@ def test_every_part_of_a_measurement_is_shown_when_it_is_ready(tmp_path, monkeyp
     with pytest.raises(ValueError, match="second"):
         options.measured("x", 0, tmp_path / "x.json", first, second)
     assert shown == [["a"]]
+
+
+def test_a_measurement_does_not_write_over_one_with_other_options(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(printing, "show", lambda tables, every: None)
+    for boards in ("100", "200", "100"):
+        monkeypatch.setattr("sys.argv", ["bidzoo", "bench", "x", "--boards", boards])
+        table = results.ResultTable("a", ["boards"], [{"boards": boards}])
+        options.measured("x", 0, None, lambda _, table=table: ([table], []))
+    files = [results.load(path) for path in Path("runs").glob("x-*.json")]
+    assert sorted(file["tables"][0].rows[0]["boards"] for file in files) == ["100", "200"]
