@@ -2,7 +2,9 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +24,7 @@ from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.score import imps, north_south_row, par
 from bidzoo.envs.game import Game
 
+_ROOMS = ("open", "closed")
 INPUT = Path("standard input")  # what errors call it
 
 
@@ -59,8 +62,15 @@ def _read_input(content: bytes, strict: bool, faults: list[Fault] | None) -> lis
     return (lin if first_word and first_word[1][0] not in "[%;" else pbn).loads(text, str(INPUT), strict, faults)
 
 
-def summaries(path: str | Path, entries: list[Any] | None = None) -> list[ResultTable]:
+Report = Callable[[str, str], None]  # of a place in the file, and what is wrong there
+
+
+def summaries(
+    path: str | Path, entries: list[Any] | None = None, faults: list[Fault] | None = None
+) -> list[ResultTable]:
     """The result of every match of a file; ``entries`` is what ``read`` returned for it, if that was called before.
+
+    ``faults`` takes what a PBN file says of a score otherwise than the replay; without it, that is an error.
 
     Raises:
         ValueError: as of ``read``, something illegal, or another result than the file's.
@@ -68,11 +78,20 @@ def summaries(path: str | Path, entries: list[Any] | None = None) -> list[Result
     entries = read(path) if entries is None else entries
     path = INPUT if str(path) == "-" else Path(path)
     if isinstance(entries[0], Board):
+        differs = _refuse if faults is None else partial(_name, faults)
         places = (f"{path}: table {number}, board {board.number or '?'}" for number, board in enumerate(entries, 1))
-        return [total(map(_board_result, entries, places))]
+        return [total((_board_result(board, place, differs) for board, place in zip(entries, places)), differs)]
     if records.fields_of(entries) is records.BRIDGE:
         return [total(_record_results(path, entries))]
     return _other_game_tables(path, entries)
+
+
+def _refuse(where: str, reason: str) -> None:
+    raise ValueError(f"{where}: {reason}")
+
+
+def _name(faults: list[Fault], where: str, reason: str) -> None:
+    faults.append(Fault(where, 0, "", reason, "the score"))
 
 
 def _replayed(path: Path, entries: Sequence[Record]) -> Iterator[tuple[Record, States]]:
@@ -122,6 +141,16 @@ class TableResult(NamedTuple):
         north, east, south, west = self.players
         return north if north == south else f"{north}/{south}", east if east == west else f"{east}/{west}"
 
+    def key(self, other: bool = False) -> tuple[Any, ...]:
+        """What the board's ``other`` table, the sides exchanged, and this one have in common; () if it cannot be told.
+
+        Tables of a pairs tournament, or of players without names, are no match.
+        """
+        if self.room in _ROOMS:
+            return (*self.deal, _ROOMS[1 - _ROOMS.index(self.room)] if other else self.room, *sorted(self.players))
+        sides = [tuple(sorted(self.players[side::2])) for side in ((1, 0) if other else (0, 1))]
+        return (*self.deal, *sides) if all(self.players) and sides[0] != sides[1] else ()
+
 
 def _record_results(path: Path, entries: Sequence[Record]) -> Iterator[TableResult]:
     for number, (record, states) in enumerate(_replayed(path, entries), 1):
@@ -130,21 +159,22 @@ def _record_results(path: Path, entries: Sequence[Record]) -> Iterator[TableResu
         yield TableResult(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
 
 
-def _board_result(board: Board, where: str) -> TableResult:
+def _board_result(board: Board, where: str, differs: Report) -> TableResult:
     """A board whose auction and play the reader has followed; checks a ``Score`` in points and double-dummy tricks."""
-    tricks = _solved(board)
+    tricks, score = _solved(board), _score(board)
     if tricks is not None and tricks != board.result:
-        raise ValueError(f"{where}: Result {board.result}, but the double-dummy table gives {tricks}")
-    score = _score(board)
-    tag_score = _number(board.tags.get("Score", ""))
-    if tag_score is not None and score is not None and tag_score != score:
-        raise ValueError(f"{where}: Score {board.tags['Score']!r}, but the replay gives NS {score}")
+        differs(where, f"Result {board.result}, but the double-dummy table gives {tricks}")
+    scoring = board.tags.get("Scoring", "").lower()
+    said = _north_south(board.tags.get("Score", ""), board.declarer)
+    if None not in (said, score) and said != score and not re.search("rubber|chicago", scoring):
+        differs(where, f"Score {board.tags['Score']!r}, but the replay gives NS {score}")
     room = board.tags.get("Room", "").lower()
-    tag_imps = _number(board.tags.get("ScoreIMP", ""))
-    deal = (board.number, *(board.hands or ()))
-    return TableResult(
-        where, deal, room, board.names, score, -tag_imps if tag_imps is not None and room == "closed" else tag_imps
-    )
+    said_imps = _north_south(board.tags.get("ScoreIMP", ""), board.declarer)
+    if scoring not in ("", "imp", "imps"):  # others count IMPs against a datum or several tables
+        said_imps = None
+    if said_imps is not None and room == "closed":
+        said_imps = -said_imps
+    return TableResult(where, (board.number, *(board.hands or ())), room, board.names, score, said_imps)
 
 
 # ---- a board in words --------------------------------------------------------------------
@@ -223,10 +253,19 @@ def _solved(board: Board) -> int | None:
     return board.tricks[5 * board.declarer + bid % 5]
 
 
-def _number(text: str) -> int | None:
-    """North/South's number of ``"NS 420"`` or ``"EW 50"``; None of anything else."""
-    match = re.fullmatch(r"(NS|EW) ([+-]?\d+)", text.strip())
-    return None if match is None else int(match[2]) * (1 if match[1] == "NS" else -1)
+_SCORE = re.compile(r"(?:(NS|EW) )?([+-]?\d+)(?: (NS|EW) ([+-]?\d+))?")
+
+
+def _north_south(text: str, declarer: int | None) -> int | None:
+    """North/South's number of ``"NS 420"``, ``"EW -420 NS 420"`` or declarer's ``"420"``; None of anything else."""
+    match = _SCORE.fullmatch(text.strip())
+    if match is None or (match[1] is None and (declarer is None or match[3] is not None)):
+        return None
+    side = ("NS", "EW")[declarer % 2] if match[1] is None and declarer is not None else match[1]
+    number = int(match[2]) * (1 if side == "NS" else -1)
+    if match[3] is not None and (match[3] == side or int(match[4]) != -int(match[2])):
+        return None  # two numbers that do not belong together
+    return number
 
 
 def _score(board: Board) -> int | None:
@@ -241,33 +280,29 @@ def _score(board: Board) -> int | None:
     return north_south_row(bid, stake, board.declarer, board.vulnerable, board.result)
 
 
-def total(results: Iterable[TableResult]) -> ResultTable:
-    """IMPs of every match in the file.
-
-    Raises:
-        ValueError: IMPs that do not follow from the scores; names the place.
-    """
-    waiting: dict[tuple[Any, ...], TableResult] = {}
+def total(results: Iterable[TableResult], differs: Report = _refuse) -> ResultTable:
+    """IMPs of every match in the file; ``differs`` is told of IMPs that do not follow from the scores."""
+    waiting: dict[tuple[Any, ...], list[TableResult]] = {}
     imps_of_teams: dict[tuple[str, str], list[int]] = {}
-    tables = 0
+    alone, tables = list[TableResult](), 0
 
     def add(*pair: TableResult) -> None:
         first, second = sorted(pair, key=lambda each: each.room == "closed")
-        board_imps = _imps(first, second)
+        board_imps = _imps(first, second, differs)
         if board_imps is not None:
             imps_of_teams.setdefault(first.teams, []).append(board_imps)
 
     for result in results:
         tables += 1
-        key = (*result.deal, *sorted(result.players))
-        if key in waiting:
-            add(waiting.pop(key), result)
+        if others := waiting.get(result.key(other=True)):
+            add(others.pop(0), result)
+        elif result.key():
+            waiting.setdefault(result.key(), []).append(result)
         else:
-            waiting[key] = result
+            alone.append(result)
     rooms: dict[tuple[Any, ...], list[TableResult]] = {}  # tables of a deal with other players: of a team match
-    for result in waiting.values():
+    for result in chain.from_iterable(waiting.values()):
         rooms.setdefault(result.deal, []).append(result)
-    alone = []
     for tables_of_deal in rooms.values():
         if sorted(result.room for result in tables_of_deal) == ["closed", "open"]:
             add(*tables_of_deal)
@@ -275,7 +310,7 @@ def total(results: Iterable[TableResult]) -> ResultTable:
             alone += tables_of_deal
     for result in alone:
         if result.imps is not None and result.room:
-            raise ValueError(f"{result.where}: {result.imps} IMPs, expected the board's other table in the file")
+            differs(result.where, f"{result.imps} IMPs, expected the board's other table in the file")
     unpaired = f", {len(alone):,} of them without a second table" if alone else ""
     columns = ["team", "against", "boards", "IMPs", "IMPs a board"]
     match = ResultTable("Match", columns, note=f"{tables:,} replayed{unpaired}")
@@ -284,11 +319,11 @@ def total(results: Iterable[TableResult]) -> ResultTable:
     return match
 
 
-def _imps(first: TableResult, second: TableResult) -> int | None:
+def _imps(first: TableResult, second: TableResult, differs: Report) -> int | None:
     """IMPs of North/South in the open room; None where a score is not known."""
     known = first.score is not None and second.score is not None
     difference_imps = int(imps((first.score or 0) - (second.score or 0))) if known else None
     for each in (first, second):
         if each.imps is not None and each.imps != difference_imps:
-            raise ValueError(f"{each.where}: {each.imps} IMPs, but the two scores give {difference_imps}")
+            differs(each.where, f"{each.imps} IMPs, but the two scores give {difference_imps}")
     return difference_imps

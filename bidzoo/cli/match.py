@@ -342,7 +342,7 @@ def replay(
                 say(f"{board}\n")
     elif solve:
         raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")
-    tables = replay.summaries(file, entries)
+    tables = replay.summaries(file, entries, None if strict else faults)
     printing.show([table for table in tables if table.rows])
     for table in tables:
         if not table.rows:  # no board has two tables

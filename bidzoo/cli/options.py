@@ -253,7 +253,9 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="An option of the game or the algorithm; --set help lists them."),
 ]
-Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: in runs/, one for each suite and options.")]
+Json = Annotated[
+    Path | None, typer.Option("--json", help="Result file; default: in runs/, one for each suite and options.")
+]
 Device = Annotated[str, typer.Option(callback=_device, help="Torch device: cpu, cuda.")]
 Threads = Annotated[
     int, typer.Option(min=1, help="Torch threads on the CPU; with 1 the same seed gives the same bytes.")

@@ -165,7 +165,72 @@ def test_a_changed_board_is_named(folder, tmp_path, name, pattern, new, problem)
     path = tmp_path / name.replace("m", "bad", 1)
     path.write_text(re.sub(pattern, new, (folder / name).read_text(), count=1))
     with pytest.raises(ValueError, match=problem):
-        run("replay", path)
+        run("replay", path, "--strict")
+    told = CliRunner().invoke(app, ["replay", str(path)])  # the boards are shown nevertheless
+    assert told.exit_code == 3 and told.stdout.count("Board ") == 2 * BOARDS
+    assert re.search(problem, told.stderr.replace("\n", " "))
+
+
+HANDS = "N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. ...AKQJT98765432"
+
+
+def pbn_table(result, **tags):
+    return {"Board": "1", "Deal": HANDS, "Declarer": "N", "Contract": "3NT", "Result": str(result), **tags}
+
+
+def replayed(path, *tables):
+    path.write_text("\n".join("".join(f'[{name} "{text}"]\n' for name, text in tags.items()) for tags in tables))
+    faults = []
+    (table,) = replay.summaries(path, None, faults)
+    return table, [str(fault) for fault in faults]
+
+
+FOUR = dict(zip(("North", "East", "South", "West"), "abcd"))
+SWAPPED = dict(zip(("North", "East", "South", "West"), "badc"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "matches"),
+    [
+        ({}, {}, 0),  # a pairs tournament: nobody is named
+        ({"PairIdNS": "1"}, {"PairIdNS": "2"}, 0),
+        (dict.fromkeys(FOUR, "GIB"), dict.fromkeys(FOUR, "GIB"), 0),
+        ({**dict.fromkeys(FOUR, "GIB"), "South": "me"}, {**dict.fromkeys(FOUR, "GIB"), "South": "me"}, 0),
+        (FOUR, FOUR, 0),
+        (FOUR, SWAPPED, 1),
+        ({"Room": "Open"}, {"Room": "Closed"}, 1),
+        ({"Room": "Open", **dict.fromkeys(FOUR, "GIB")}, {"Room": "Closed", **dict.fromkeys(FOUR, "GIB")}, 1),
+        ({"Room": "Open"}, {"Room": "Open"}, 0),
+    ],
+)
+def test_two_tables_are_a_match_if_the_sides_are_exchanged_or_the_rooms_differ(tmp_path, first, second, matches):
+    table, faults = replayed(tmp_path / "m.pbn", pbn_table(9, **first), pbn_table(11, **second))
+    assert len(table.rows) == matches and not faults
+    assert ("2 of them without a second table" in table.note) == (not matches)
+
+
+@pytest.mark.parametrize(
+    ("tags", "fault"),
+    [
+        ({"Score": "NS 400"}, None),
+        ({"Score": "400"}, None),  # declarer's
+        ({"Score": "EW -400 NS 400"}, None),
+        ({"Score": "410"}, "Score '410', but the replay gives NS 400"),
+        ({"Score": "EW 400"}, "Score 'EW 400', but"),
+        ({"Score": "NS 410 EW -410"}, "Score 'NS 410 EW -410', but"),
+        ({"Score": "NS 60", "Scoring": "Rubber"}, None),
+        ({"Score": "ten"}, None),
+    ],
+)
+def test_scores_in_all_forms_of_the_standard(tmp_path, tags, fault):
+    _, faults = replayed(tmp_path / "m.pbn", pbn_table(9, **tags))
+    assert len(faults) == (fault is not None) and (fault is None or fault in faults[0])
+
+
+@pytest.mark.parametrize(("scoring", "faults"), [("IMP", 2), ("IMP;Butler", 0), ("MP", 0)])
+def test_imps_are_those_of_two_tables_only_where_they_are_said_to_be(tmp_path, scoring, faults):
+    tables = [pbn_table(9, Room=room, ScoreIMP="NS 1", Scoring=scoring) for room in ("Open", "Closed")]
+    assert len(replayed(tmp_path / "m.pbn", *tables)[1]) == faults
 
 
 def test_a_board_with_an_illegal_call_is_named_and_costs_no_other(folder, tmp_path):

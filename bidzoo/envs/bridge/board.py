@@ -129,7 +129,8 @@ class Fault(NamedTuple):
 
     def __str__(self) -> str:
         whose = "" if self.lost == "board" else f" of board {self.board}" if self.board else ""
-        return f"{self.source}:{self.line}: {self.reason}; left out: {self.lost}{whose}"
+        place = f"{self.source}:{self.line}" if self.line else self.source
+        return f"{place}: {self.reason}; left out: {self.lost}{whose}"
 
 
 class Faults:
@@ -183,10 +184,13 @@ def summary(source: str, boards: int, faults: Sequence[Fault]) -> str:
 
 
 def decode(content: bytes, source: str) -> str:
-    """Text of a file: UTF-8 or UTF-16, with or without a byte order mark, else Latin-1, which PBN prescribes."""
+    """Text of a file: UTF-8 or UTF-16, with or without a byte order mark, else Windows-1252 or Latin-1.
+
+    PBN prescribes Latin-1; programs on Windows write their own letters for its control characters.
+    """
     wide = content[:2] in (b"\xff\xfe", b"\xfe\xff") or (len(content) > 3 and 0 in content[:2] and any(content[:2]))
     encodings = ["utf-16" if content[0] > 0x7F else "utf-16-le" if content[0] else "utf-16-be"] if wide else []
-    for encoding in (*encodings, "utf-8-sig", "latin-1"):
+    for encoding in (*encodings, "utf-8-sig", "cp1252", "latin-1"):
         try:
             text = content.decode(encoding)
         except UnicodeDecodeError:

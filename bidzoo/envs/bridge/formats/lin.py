@@ -104,8 +104,10 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
     boards, group, dealt = list[Board](), list[_Entry](), False  # the group has its deal
     names = ["", "", "", ""]  # they hold until given again: a match names its players once
     results, first = list[str](), 0  # of a team match, and its first board
-    for entry in [*_entries(text, collected), _Entry("md", "", 0)]:
-        if entry.key in ("qx", "pn", "md") and dealt:
+    entries = _entries(text, collected)
+    end = (_Entry("md", "", 0), False)
+    for entry, deal_follows in [*zip(entries, _before_deal(entries)), end]:
+        if dealt and (entry.key in ("qx", "pn", "md") or (deal_follows and _begins_board(entry.key, group))):
             hand = _Hand(names, results, first, collected)
             board = hand.board(group)
             boards += [] if board is None else [board]
@@ -125,6 +127,22 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
         name_no_boards(text, collected, "", "entries key|value| with a deal, md|...|")
     collected.warn(boards)
     return boards
+
+
+def _before_deal(entries: list[_Entry]) -> list[bool]:
+    """Whether a deal follows each entry before any other entry of a board but a heading."""
+    follows, found = [False] * len(entries), False
+    for i in range(len(entries) - 1, -1, -1):
+        key = entries[i].key
+        follows[i] = found
+        found = key == "md" or (found and key not in ("qx", "pn", "mb", "an", "pc", "mc"))
+    return follows
+
+
+def _begins_board(key: str, group: list[_Entry]) -> bool:
+    """Whether a heading with ``key`` before a deal belongs to that one, not to the board of ``group``."""
+    keys = {entry.key for entry in group}
+    return key in ("ah", "sv", "st", "rh") and (key in keys or not keys.isdisjoint(("mb", "pc", "mc")))
 
 
 def _entries(text: str, found: Faults) -> list[_Entry]:
@@ -254,7 +272,9 @@ class _Hand:
         self.dealer: int | None = None
         self.hands = (0, 0, 0, 0)
         self.room = ""  # o or c
+        self.headings: dict[str, str] = {}  # number and vulnerability as written
         self.calls: list[Call] = []
+        self.broken_off = False  # a blank stands for the next call
         self.cards: list[int] = []
         self.claim: _Entry | None = None
         self.replay: BoardReplay | None = None
@@ -350,6 +370,8 @@ class _Hand:
     def take(self, entry: _Entry) -> None:
         """Read one entry."""
         key, value = entry.key, entry.value
+        if key in ("ah", "sv") and self.headings.setdefault(key, value.strip()) != value.strip():
+            raise ValueError(f"{value!r}, expected {self.headings[key]!r} again, or another deal before it")
         if key == "pn":
             names = ["" if name in ("-", "?") else name for name in map(_one_line, value.split(","))] + [""] * 4
             self.names = names[: 8 if len(names) >= 12 else 4]
@@ -403,7 +425,15 @@ class _Hand:
         self.hands = check_hands(tuple(hands))
 
     def call(self, word: str) -> None:
-        """Make the calls of ``word``; ``!`` after one is an alert, a pass after the end one too many."""
+        """Make the calls of ``word``; ``!`` after one is an alert, a pass after the end one too many.
+
+        A blank breaks the auction off.
+        """
+        if word and not word.strip("-?_"):
+            self.broken_off = True
+            return
+        if word and self.broken_off:
+            raise ValueError(f"{word!r} after a call that is not made")
         made = _CALL.findall(word)
         if "".join(text + marks for text, marks in made) != word:
             made = [(word.rstrip("!"), "!" * word.endswith("!"))]

@@ -19,6 +19,7 @@ what a file inherits by ``#`` and ``##`` counts up to ``MOST_INHERITED``.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import product
@@ -295,9 +296,10 @@ class PbnGame:
                 hands = check_hands(deal_hands(text))
             if hands is None:
                 return None
-        dealer, vulnerable = self.seat("Dealer"), self.vulnerable()
+        dealer = self.first_caller() if self.unsaid("Dealer") else self.seat("Dealer")
+        vulnerable = self.vulnerable()
         if number is not None:
-            dealer = auction.dealer_row(number - 1) if self.unsaid("Dealer") else dealer
+            dealer = auction.dealer_row(number - 1) if self.unsaid("Dealer") and dealer is None else dealer
             vulnerable = auction.vulnerable_row(number - 1) if self.unsaid("Vulnerable") else vulnerable
         dealer, calls, replay = self.auction(dealer, vulnerable, hands)
         if self.is_outvoted(replay):
@@ -361,6 +363,12 @@ class PbnGame:
                 return vulnerability_number(re.sub(r"[\s/&+.-]", "", text) or text)
         return None
 
+    def first_caller(self) -> int | None:
+        """Who makes the first call of the auction; None where there is none."""
+        tag, first = self.tags.get("Auction"), self.seat("Auction")
+        before = 0 if tag is None else _blanks_before(tag)
+        return None if tag is None or first is None or before == len(tag.words) else (first + before) % 4
+
     def auction(
         self, dealer: int | None, vulnerable: int | None, hands: Hands | None
     ) -> tuple[int | None, tuple[Call, ...], BoardReplay]:
@@ -369,7 +377,7 @@ class PbnGame:
         if tag is None or first is None:
             return dealer, (), BoardReplay(dealer or 0, vulnerable, hands)
         line, calls, notes = tag.line, list[int](), list[dict[str, str]]()  # an alert has one note at least
-        before = next((i for i, word in enumerate(tag.words) if word.text.strip("-") or not word.text), len(tag.words))
+        before = _blanks_before(tag)
         start = (first + before) % 4
         try:
             if dealer is not None and start != dealer and before < len(tag.words):
@@ -653,14 +661,25 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
 
 
 def _parted(tags: list[Tag]) -> list[list[Tag]]:
-    """The games of ``tags``: a second number, or deal where none has a number, begins one without an empty line."""
+    """The games of ``tags``: a second number, or deal where none has a number, begins one without an empty line.
+
+    So do an ``Event`` before it, and the tags right before it that the game has already.
+    """
     starts, event, last = [0], -1, -1
     begins = "Board" if any(tag.name == "Board" for tag in tags) else "Deal"
+    seen = Counter[str]()  # names of the game's tags
     for place, tag in enumerate(tags):
         event = place if tag.name == "Event" else event
         if tag.name == begins:
-            starts += [max(event, last + 1) if event > last else place] if last >= 0 else []
+            if last >= 0:
+                first = place
+                while first > last + 1 and seen[tags[first - 1].name] > 1:
+                    first -= 1
+                    seen[tags[first].name] -= 1
+                starts.append(max(event, last + 1) if event > last else first)
+                seen = Counter(tag.name for tag in tags[starts[-1] : place])
             last = place
+        seen[tag.name] += tag.name != "Note"  # which a game may have many of
     return [tags[start:stop] for start, stop in zip(starts, [*starts[1:], len(tags)])]
 
 
@@ -673,6 +692,7 @@ def _name_near_misses(tags: list[Tag], game: dict[str, Tag], faults: Faults) -> 
                 faults.add(tag.line, f"{tag.name}: no tag of a board, expected {name}", name.lower())
 
 
+_ONCE = ("Dealer", "Vulnerable", *SEAT_NAMES)  # a second one is perhaps of another game
 _OF_DEAL = ("Board", "Dealer", "Vulnerable", "Deal", "OptimumResultTable", "DoubleDummyTricks")
 
 
@@ -706,6 +726,9 @@ class _Inheritance:
                 expected = "expected an empty line between games"
                 self.faults.add(tag.line, f"{tag.name}: a second one, {expected}", "board")
                 clear = False
+            elif tag.name in _ONCE and tag.value != game.get(tag.name, tag).value:
+                expected = f"{game[tag.name].value[:40]!r} again"
+                self.faults.add(tag.line, f"{tag.name}: {tag.value[:40]!r}, expected {expected}", "the second one")
             if tag.name != "Note":
                 game.setdefault(tag.name, tag)  # a tag given twice: the first one counts (section 3.3)
         game |= self._of_first_room(game)
@@ -735,6 +758,11 @@ class _Inheritance:
 def _size(tag: Tag) -> int:
     """The cost of reading ``tag`` once more, in characters."""
     return 8 + len(tag.value) + 32 * len(tag.words)
+
+
+def _blanks_before(tag: Tag) -> int:
+    """Number of words of an auction before the first call."""
+    return next((i for i, word in enumerate(tag.words) if word.text.strip("-") or not word.text), len(tag.words))
 
 
 def _notes(tags: list[Tag], faults: Faults) -> dict[str, str]:

@@ -161,6 +161,11 @@ def test_statistics_headings_and_text_around_the_boards() -> None:
     assert [board.number for board in pbn.loads(text, strict=True)] == [1, 1]
 
 
+def test_windows_letters(tmp_path: Path) -> None:
+    (tmp_path / "a.pbn").write_bytes(f'[North "Šimić – “S”"]\n{HEAD}'.replace("ć", "c").encode("cp1252"))
+    assert pbn.read(tmp_path / "a.pbn", strict=True)[0].names[0] == "Šimic – “S”"
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "latin-1"])
 def test_utf_16(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.pbn").write_bytes(f'[North "Müller"]\n{HEAD}'.encode(encoding))
@@ -190,6 +195,60 @@ def test_a_missing_empty_line_between_games() -> None:
         with pytest.raises(ValueError, match="Board: a second one, expected an empty line"):
             pbn.loads(text, strict=True)
     assert len(pbn.loads(f'[Deal "{DEAL}"]\n' * 3, faults=[])) == 3
+
+
+def test_games_without_empty_lines_that_begin_with_other_tags() -> None:
+    """What stands right before a number or a deal, and the game before has already, is of the next game."""
+    notes, deal = '[Note "1:a"]\n[Note "2:b"]\n', f'[Deal "{DEAL}"]\n'
+    said = [("S", "All", 'North "a"'), ("W", "EW", 'North "b"'), ("N", "NS", 'North "c"')]
+    for numbers in (True, False):
+        text = ""
+        for number, (dealer, vulnerable, name) in enumerate(said, 1):
+            board = f'[Board "{number}"]\n' * numbers
+            text += f'[{name}]\n[Dealer "{dealer}"]\n[Vulnerable "{vulnerable}"]\n{board}{deal}{notes}'
+        boards, faults = read(text)
+        assert not faults and [board.number for board in boards] == ([1, 2, 3] if numbers else [None] * 3)
+        assert [(b.dealer, b.vulnerable, b.names[0]) for b in boards] == [(2, 3, "a"), (3, 2, "b"), (0, 1, "c")]
+    (board,), (fault,) = read(f'{HEAD}[Dealer "S"]\n')
+    assert board.dealer == 0 and "Dealer: 'S', expected 'N' again" in fault
+
+
+def test_who_calls_first_is_the_dealer() -> None:
+    text = f'[Board "1"]\n[Deal "{DEAL}"]\n[Auction "{{}}"]\n{{}}\n'
+    assert good(text.format("S", "1NT AP")).dealer == good(text.format("E", "- 1NT AP")).dealer == 2
+    assert good(text.format("S", "")).dealer == 0  # the number's
+
+
+# ---- LIN without names on every board ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (f"ah|Board 1|sv|o|{MD}{BID}mc|7|", f"ah|Board 2|sv|n|{MD}{BID}mc|7|"),
+        (f"ah|Board 1|sv|o|{MD}", f"ah|Board 2|sv|n|{MD}"),
+        (f"sv|o|ah|Board 1|{MD}{BID}", f"sv|n|ah|Board 2|{MD}"),
+        (f"{MD}ah|Board 1|sv|o|", f"{MD}ah|Board 2|sv|n|"),
+        (f"st||{MD}rh||ah|Board 1|sv|o|{BID}pg||", f"st||{MD}rh||ah|Board 2|sv|n|{BID}pg||"),
+        (f"pn|s,w,n,e|{MD}{BID}ah|Board 1|sv|o|", f"pn|s,w,n,e|{MD}{BID}ah|Board 2|sv|n|"),
+    ],
+)
+def test_headings_before_a_deal_are_its_own(first: str, second: str) -> None:
+    boards, faults = read(first + second, lin)
+    assert not faults and [(board.number, board.vulnerable) for board in boards] == [(1, 0), (2, 1)]
+    assert boards == [good(first, lin), replace(good(second, lin), names=boards[1].names)]
+
+
+def test_a_second_heading_of_a_board_is_named() -> None:
+    (board,), (fault,) = read(f"{MD}ah|Board 1|sv|o|sv|n|", lin)
+    assert board.vulnerable == 0 and "sv: 'n', expected 'o' again" in fault
+
+
+@pytest.mark.parametrize("blank", ["?", "-", "_"])
+def test_a_call_of_lin_that_is_not_made(blank: str) -> None:
+    assert words(good(f"{MD}sv|o|mb|1C|mb|p|mb|{blank}|", lin)) == "1C P"
+    (board,), (fault,) = read(f"{MD}sv|o|mb|1C|mb|{blank}|mb|p|", lin)
+    assert not board.auction and "'p' after a call that is not made" in fault
 
 
 # ---- LIN as it is meant ------------------------------------------------------------------
