@@ -111,9 +111,10 @@ def test_wrong_reset_options(env_id):
         bidzoo.make(env_id).reset(options="x")
 
 
-def test_before_reset_there_is_no_view():
-    with pytest.raises(AttributeError, match=r"view\(\) cannot be called before reset\(\)"):
-        bidzoo.make(BRIDGE).view("player_0")
+@pytest.mark.parametrize("method", ["view", "observe"])
+def test_before_reset_there_is_nothing_to_see(method):
+    with pytest.raises(AttributeError, match=rf"{method}\(\) cannot be called before reset\(\)"):
+        getattr(bidzoo.make(BRIDGE), method)("player_0")
 
 
 @pytest.mark.parametrize("action", ["1NT", 3.0, np.array([3]), None, True, 38, -1])

@@ -320,6 +320,11 @@ def test_a_function_is_a_policy(mine):
     assert seat_policies(game, "player_1", lowest)[0].name == "lowest"
     with pytest.raises(ValueError, match=r"half: gave 0.5, expected the number of an action"):
         match.play(game, ["mine_too:half"] * 2, np.arange(2))
+    again = match.play(game, [lambda observation, mask: np.array(mask.argmax()), lowest], np.arange(5))  # as of torch
+    assert again.reward.tolist() == played.reward.tolist()
+    for wrong in (True, np.bool_(True), np.array([1]), None):
+        with pytest.raises(ValueError, match="expected the number of an action"):
+            match.play(game, [lambda observation, mask, wrong=wrong: wrong, lowest], np.arange(2))
 
 
 def test_every_command_takes_them(mine):

@@ -13,6 +13,7 @@ Installed packages announce agents under the entry points ``bidzoo.agents``: ``n
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -248,7 +249,7 @@ def options(name: str) -> dict[str, Any]:
     return options_of(_load(entry(parts(name)[1]).target)) or {}
 
 
-def make(name: AgentName | str, /, **options: Any) -> Policy:
+def make(name: AgentName | str | os.PathLike[str], /, **options: Any) -> Policy:
     """The agent called ``name`` with its ``options``.
 
     ====================================  ========================================================================
@@ -291,16 +292,17 @@ def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
     """The policy that plays ``game`` (a game or its id) for ``policy``: this is how all of bidzoo reads its players.
 
     Args:
-        policy: a policy as it is; a text as ``make`` takes it; a plain function ``(observation, mask) -> action``,
-            which is shown ``game`` by its encoder.
-        game: which the policy must play.
+        policy: a policy as it is; a text as ``make`` takes it, or the path of a file; a plain function
+            ``(observation, mask) -> action``, which is shown ``game`` by its encoder.
+        game: which the policy must play. In ``bridge_v0`` a bidder that a text names plays the cards by
+            ``bridge.card_play.WithCards``.
 
     Raises:
         KeyError: no agent of that name.
         ValueError: it does not play ``game``; names those that do.
         TypeError: neither a text, nor a policy, nor a function.
     """
-    if isinstance(policy, str):
+    if isinstance(policy, str | os.PathLike):
         return _new_policy(policy, game, {})
     if _is_policy(policy):
         _check_size(policy, game)
@@ -363,10 +365,13 @@ def names_in(text: str) -> list[str]:
     return [name.strip() for name in split(rf",(?!{INSIDE}\))", text)]
 
 
-def parts(text: str) -> tuple[str, str, dict[str, Any]]:
+def parts(text: str | os.PathLike[str]) -> tuple[str, str, dict[str, Any]]:
     """Name, agent and options of ``"name=agent(option=value, ...)"``; an agent alone has no name (``""``)."""
-    if not isinstance(text, str):
+    if not isinstance(text, str | os.PathLike):
         raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
+    text = os.fspath(text)
+    if "=" in text and Path(text).is_file():  # in a folder such as seed=1
+        return "", text, {}
     parsed = fullmatch(rf"(?:([\w.-]+)=)?(.+?)(?:\((\s*\w+\s*={INSIDE})\))?", text.strip())
     if parsed is None:
         return "", text.strip(), {}
@@ -384,18 +389,26 @@ def _shown(agent: str, options: Mapping[str, Any]) -> str:
     return f"{agent}({inside})" if inside else agent
 
 
-def _new_policy(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
+def _new_policy(text: str | os.PathLike[str], game: str | Game | None, options: dict[str, Any]) -> Policy:
     name, agent, own_options = parts(text)
     played = registry.game_id(game) if isinstance(game, str) else game
     agent_entry = _described(entry(agent, played))
-    if played is not None and not agent_entry.plays(played):
+    env_id = played if played is None or isinstance(played, str) else played.id
+    plays = played is None or agent_entry.plays(played)
+    bids_only = not plays and env_id == "bridge_v0" and agent_entry.plays("bridge_bidding_v0")
+    if bids_only:
+        game = "bridge_bidding_v0"
+    elif played is not None and not plays:
         names = [other for other, choice in NAMES.known().items() if choice.games and choice.plays(played)]
-        env_id = played if isinstance(played, str) else played.id
         raise ValueError(f"agent {agent!r} does not play {env_id}; choose from {', '.join(names)}")
     policy = _policy_of(agent, _load(agent_entry.target), game, own_options | options)
     if name or own_options or (agent_entry.source == agent and Path(agent).suffix == ".safetensors"):
         policy = copy(policy)
         policy.name = name or (_shown(agent, own_options) if own_options else Path(agent).stem)
+    if bids_only:
+        from bidzoo.agents.bridge.card_play import WithCards
+
+        return WithCards(policy)
     return policy
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from operator import index
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -10,8 +12,7 @@ import numpy as np
 from bidzoo.core import plugins
 from bidzoo.core.bits import choose_row
 from bidzoo.core.calls import Call
-from bidzoo.core.kernels import I8, I64, U64, States, batched, row, rows_a_thread
-from bidzoo.core.options import is_whole
+from bidzoo.core.kernels import F64, I8, I64, U64, States, batched, row, rows_a_thread
 from bidzoo.core.streams import Streams, next_row
 from bidzoo.core.threads import ROWS
 from bidzoo.envs.asking import Answer, AtTable, answer_of
@@ -82,6 +83,11 @@ class Uniform(AtTable):
         choose(legal, rng.keys, out)
         return out
 
+    def probabilities(self, views: States, legal: I8) -> F64:
+        """The chance of every action ``[B, A]``."""
+        chances: F64 = legal / legal.sum(1, keepdims=True)
+        return chances
+
     def at_table(self, views: States, legal: I8, keys: U64) -> Answer | None:
         return Call(uniform_row, legal, keys)
 
@@ -132,13 +138,21 @@ class FunctionPolicy:
     def __repr__(self) -> str:
         return f"<{self.name}: a function of {self.encoder.name} and the mask>"
 
-    def act(self, views: States, legal: I8, rng: Streams) -> I64:
+    def act(self, views: States, legal: I8, rng: Streams | None) -> I64:
         """Actions ``[B]``; ValueError unless the function returns an integer."""
-        actions = [self.function(observation, mask) for observation, mask in zip(self.encoder(views), legal)]
-        for action in actions:
-            if not is_whole(action):
-                raise ValueError(f"{self.name}: gave {action!r}, expected the number of an action")
-        return np.array(actions, np.int64)
+        answers = (self.function(observation, mask) for observation, mask in zip(self.encoder(views), legal))
+        return np.fromiter(map(self._number, answers), np.int64, len(legal))
+
+    def probabilities(self, views: States, legal: I8) -> F64:
+        """The chance of every action ``[B, A]``: 1 of the one that the function returns."""
+        return np.eye(legal.shape[1])[legal_actions(self.name, self.act(views, legal, None), legal, views["board"])]
+
+    def _number(self, action: Any) -> int:
+        """``action`` as an int: NumPy's and torch's integers count, also in an array without dimensions."""
+        with suppress(TypeError):
+            if not isinstance(action, bool):
+                return index(action)
+        raise ValueError(f"{self.name}: gave {action!r}, expected the number of an action")
 
 
 class Pool(AtTable):

@@ -37,7 +37,7 @@ PROVENANCE_LABELS = {"solved": "solved on import"}  # a file may bring double-du
 Count = Annotated[int, typer.Argument(min=1, max=MOST_BOARDS, metavar="N", help="Number of deals.")]
 Out = Annotated[Path, output("Deal file to write (.npz).", ".npz")]
 New = Annotated[Path, output("Deal file to write (.npz).", ".npz", new=True)]
-LeftOut = Annotated[Path | None, output("Write what was left out to this file.")]
+LeftOut = Annotated[Path | None, output("Write what was left out to this file.", ".json")]
 Seed = Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")]
 
 

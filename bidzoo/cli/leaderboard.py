@@ -56,7 +56,7 @@ def enter(
     source: Annotated[
         str, typer.Option(help="Where others get the agent; default: the package it comes from, with its version.")
     ] = "",
-    json: Annotated[Path | None, output("File of the entry; default: in runs/leaderboard/.")] = None,
+    json: Annotated[Path | None, output("File of the entry; default: in runs/leaderboard/.", ".json")] = None,
     ledger: Annotated[
         Path | None,
         typer.Option(

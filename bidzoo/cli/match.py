@@ -12,6 +12,7 @@ import typer
 from bidzoo.cli.options import (
     MOST_BOARDS,
     BaseUrl,
+    Json,
     SeatOptions,
     Seed,
     Set,
@@ -85,6 +86,7 @@ def match(
     ledger: Annotated[
         Path | None, output("Answers of language models, asked first and added to; default: in runs/.")
     ] = None,
+    json: Json = None,
 ) -> None:
     """Compare two agents on the same boards.
 
@@ -101,7 +103,7 @@ def match(
     openai:MODEL is a language model behind --base-url; ledger:FILE replays its answers without it.
     """
     from bidzoo import agents, registry
-    from bidzoo.benchmarks import records
+    from bidzoo.benchmarks import records, results
 
     if out is not None:
         records.check_ending(out, AUCTION if env is None else registry.game_id(env))
@@ -135,7 +137,12 @@ def match(
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
         asked = (env, game_settings, partner, boards, seed, base_url, seat, ledger)
-        _keep(in_runs(_file_name(names), *asked, ending=".json"), table, seed, began)
+        seconds = time.perf_counter() - began
+        if json is None:
+            _keep(in_runs(_file_name(names), *asked, ending=".json"), table, seed, seconds)
+        else:
+            results.save(json, "match", [table], seed=seed, seconds=seconds)
+            say(f"result written to {json}")
         if out is not None:  # last: where it is, the same command has nothing left to do
             match_records = records_of_match()
             records.write(out, match_records)
@@ -147,7 +154,7 @@ def _file_name(names: tuple[str, str]) -> str:
     return "-".join(["match", *(re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")[:60] for name in names)])
 
 
-def _keep(path: Path, table: "ResultTable", seed: int, began: float) -> None:
+def _keep(path: Path, table: "ResultTable", seed: int, seconds: float) -> None:
     """Write the result into runs/, from where ``bidzoo report`` shows it; say so, or why it cannot be kept.
 
     ``path`` is the same for the same match alone, so that no match's result is written over another's.
@@ -155,7 +162,7 @@ def _keep(path: Path, table: "ResultTable", seed: int, began: float) -> None:
     from bidzoo.benchmarks import results
 
     try:
-        results.save(path, "match", [table], seed=seed, seconds=time.perf_counter() - began)
+        results.save(path, "match", [table], seed=seed, seconds=seconds)
     except OSError as problem:
         say(f"the result is not kept for bidzoo report: {path}: {problem.strerror}")
     else:

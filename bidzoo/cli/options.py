@@ -253,9 +253,7 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="An option of the game or the algorithm; --set help lists them."),
 ]
-Json = Annotated[
-    Path | None, typer.Option("--json", help="Result file; default: in runs/, one for each suite and options.")
-]
+Json = Annotated[Path | None, output("Result file; default: in runs/, by suite and options.", ".json")]
 Device = Annotated[str, typer.Option(callback=_device, help="Torch device: cpu, cuda.")]
 Threads = Annotated[
     int, typer.Option(min=1, help="Torch threads on the CPU; with 1 the same seed gives the same bytes.")

@@ -57,13 +57,21 @@ def check_writable(path: Path, folder: bool = False) -> None:
         OSError, ValueError: they cannot; names ``path``.
     """
     with _named(path):
-        if path.exists() and not (path.is_dir() if folder else path.is_file()):
-            kind = "a folder" if path.is_dir() else "a file" if path.is_file() else "a device"
+        if _is_stream(path) or (path.exists() and not (path.is_dir() if folder else path.is_file())):
+            is_file = path.is_file() and not _is_stream(path)
+            kind = "a folder" if path.is_dir() else "a file" if is_file else "a device"
             raise ValueError(f"{path}: {kind}, expected {'a folder' if folder else 'a file'} to write")
-        directory = path if folder else path.parent
+        target = path.resolve()  # as ``replace_file`` does
+        directory = target if folder else target.parent
         while not directory.exists():
             directory = directory.parent
-        tempfile.NamedTemporaryFile(dir=directory, prefix=f".{path.name}.").close()  # as ``replace_file`` names it
+        tempfile.NamedTemporaryFile(dir=directory, prefix=f".{target.name}.").close()
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether ``path`` is a name of an open file, such as ``/dev/stdout``: nothing can be put in its place."""
+    places = [path.absolute().parent.resolve(), *([Path(os.readlink(path))] if path.is_symlink() else [])]
+    return any(place.parts[1:2] == ("proc",) for place in places)
 
 
 _ABANDONED = 3600.0  # seconds after which nobody is still writing a temporary file
@@ -72,20 +80,22 @@ _ABANDONED = 3600.0  # seconds after which nobody is still writing a temporary f
 def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
     """Write ``content`` to ``path``, whole or not at all: to a file beside it, which is then renamed.
 
-    A function as ``content`` is called with the open file.
+    Where ``path`` is a symbolic link, the file that it leads to is replaced. A function as ``content`` is called with
+    the open file.
 
     Raises:
         OSError: it cannot be written; names ``path``, and the temporary file that has the content if it fits elsewhere.
     """
     try:
         with _named(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with _new_file(content, dir=path.parent, prefix=f".{path.name}.") as name:
+            target = path.resolve()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with _new_file(content, dir=target.parent, prefix=f".{target.name}.") as name:
                 mask = os.umask(0)  # ``mkstemp`` ignores the process's file mode mask
                 os.umask(mask)
                 os.chmod(name, 0o666 & ~mask)
-                os.replace(name, path)
-            _sync_folder(path.parent)
+                os.replace(name, target)
+            _sync_folder(target.parent)
     except OSError as problem:
         try:
             with _new_file(content, prefix=f"{path.stem}-", suffix=path.suffix) as backup:
@@ -94,7 +104,7 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
             raise problem from problem.__cause__
         raise OSError(problem.errno, text, str(path)) from problem
     with suppress(OSError):  # the file is there, whatever others have left beside it
-        sweep(path, _ABANDONED)
+        sweep(target, _ABANDONED)
 
 
 @contextmanager
@@ -163,9 +173,10 @@ class Lock:
             if sys.platform == "win32" or _is_at(file, lock_path):
                 break
             file.close()  # removed by its holder meanwhile
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {platform.node()}: {shlex.join(sys.argv)}"[:300].encode())
         self.release = weakref.finalize(self, _release, file, lock_path, os.getpid())
+        with suppress(OSError):  # where the disk is full, the claim holds without saying whose it is
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {platform.node()}: {shlex.join(sys.argv)}"[:300].encode())
 
 
 def _claim(file: FileIO) -> bool:

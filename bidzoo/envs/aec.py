@@ -192,6 +192,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
 
         With ``mask_in="info"`` the observation alone.
         """
+        self._need_reset("observe")
         observation, mask = self._observation.copy(), self._mask
         if not self._live or agent != self.agent_selection:
             mask = self._no_mask

@@ -288,9 +288,9 @@ class Game(ABC):
         """The whole table drawn."""
 
     def private_text(self, view: State) -> str:
-        """What the player of ``view`` knew before the first action, as text; in card games its hand and the dealer.
+        """What the player of ``view`` knows beside the actions, as text; in card games its hand and the dealer.
 
-        ``view`` is one record: ``env.view(agent)[0]``.
+        With the actions so far it is the information set. ``view`` is one record: ``env.view(agent)[0]``.
         """
         return f"{hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
 

@@ -496,6 +496,9 @@ def single_agent(
     return SingleAgent(*seat_learner(env_id, **options), render_mode, mask_in)
 
 
+single_agent.metadata = SingleAgent.metadata  # type: ignore[attr-defined]  # by which gymnasium offers "rgb_array_list"
+
+
 def single_agent_vector(
     env_id: str,
     num_envs: int,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from warnings import warn
+from zlib import crc32
 
 import numpy as np
 import pyspiel
@@ -348,19 +349,22 @@ class PolicyBot(pyspiel.Bot):
         policy: what ``agents.resolve`` takes. It is resolved at its first move, which tells the game: what is no policy
             and an agent of another game are refused there.
         player: its seat.
-        seed: of its random numbers.
+        seed: of its random numbers, which are others in each episode and at each turn.
     """
 
     def __init__(self, policy: Agent, player: int, seed: int = 0) -> None:
         super().__init__()
         self.policy, self.player, self.seed = policy, player, seed
         self._game: Game | None = None
+        self._episode = 0
 
     def restart(self) -> None:
-        """Nothing is remembered between moves."""
+        """Begin an episode."""
+        self._episode += 1
 
     def restart_at(self, state: Any) -> None:
-        """Nothing is remembered between moves."""
+        """Begin an episode at ``state``."""
+        self._episode += 1
 
     def player_id(self) -> int:
         """The seat it plays."""
@@ -377,7 +381,11 @@ class PolicyBot(pyspiel.Bot):
         if self._game is not game:
             self._game, self._seated_policy = game, agents.resolve(self.policy, game)
         view = game.view_of(record, np.array([game.player_at(self.player)]))
-        stream = Streams.at(self.seed, np.array([len(state.history())]), self.player)
+        if game.family == "signalling":  # whose deals are not numbered: a pool draws its member for the episode
+            view["board"] = self._episode
+        dealt = crc32(repr([past.action for past in state.full_history() if past.player < 0]).encode())
+        turn = self._episode * game.max_turns + len(state.history())
+        stream = Streams.at(self.seed, np.array([dealt]), 4 * turn + self.player)
         legal, name = _mask(game, actions), self._seated_policy.name
         with asking(name, game, view["board"], len(state.history())):
             answer = self._seated_policy.act(view, legal.copy(), stream)
@@ -395,8 +403,8 @@ class AgentPolicy(SpielPolicy):
 
     Args:
         game: as ``pyspiel.load_game`` gives it.
-        policy: what ``agents.resolve`` takes for one with ``probabilities(views, legal)``: the tabular agents and the
-            bridge networks.
+        policy: what ``agents.resolve`` takes for one with ``probabilities(views, legal)``: the tabular agents, the
+            bridge networks, ``"random"`` and functions of observation and mask.
 
     Raises:
         KeyError, TypeError: no such agent.
@@ -414,6 +422,8 @@ class AgentPolicy(SpielPolicy):
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         """Chance of every legal action of the player to act at ``state``."""
+        if getattr(state, "_shared", None) is None or str(state._shared.game) != str(self._rules):
+            raise ValueError(f"a state of {state.get_game()}, expected one of {self._rules}")
         actions = state.legal_actions()
         view = state.view(state.current_player())
         with asking(self.policy.name, self._rules, view["board"], len(state.history())):
@@ -425,23 +435,24 @@ class BotPolicy:
     """An OpenSpiel bot for its ``bridge`` as a policy for ours.
 
     Args:
-        make_bot: ``make_bot(game, player)`` gives the bot; it is asked on a state of OpenSpiel's bridge in which the
-            hidden cards are drawn at random, so it learns nothing that the view does not hold.
+        make_bot: ``make_bot(game, player, seed)`` gives the bot, anew for each decision and with another seed; it is
+            asked on a state of OpenSpiel's bridge in which the hidden cards are drawn at random, so it learns nothing
+            that the view does not hold.
         name: what result tables call it.
     """
 
-    def __init__(self, make_bot: Callable[[Any, int], Any], name: str = "openspiel") -> None:
+    def __init__(self, make_bot: Callable[[Any, int, int], Any], name: str = "openspiel") -> None:
         self.make_bot, self.name = make_bot, name
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]`` in bidzoo's numbering, one bot call a row."""
         game = _whole_bridge()
-        deals = game.new(len(views))
+        deals, seeds = game.new(len(views)), (rng.random(1)[:, 0] * 2**31).astype(np.int64)
         game.determinize(views, rng.keys.copy(), deals)
         actions = np.empty(len(views), np.int64)
         for b, deal in enumerate(deals):
             state = to_openspiel(deal)
-            bot = self.make_bot(state.get_game(), state.current_player())
+            bot = self.make_bot(state.get_game(), state.current_player(), int(seeds[b]))
             bot.restart_at(state)
             actions[b] = _from_openspiel_action(bot.step(state))
         return actions

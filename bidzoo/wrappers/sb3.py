@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.utils import obs_as_tensor
+from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 from stable_baselines3.dqn.policies import DQNPolicy
 
 from bidzoo.core.kernels import F64, I8, I64, States
@@ -32,14 +33,22 @@ class SB3Policy:
         greedy: take the likeliest legal action; else sample from the legal ones by the model's probabilities. A DQN has
             none and is always greedy.
         name: shown in results.
+        normalize: what observations were normalized by in training; default: the ``VecNormalize`` of the model's
+            environment, if it has one. A model that was loaded without its environment needs to be told.
 
     Raises:
-        ValueError: the model takes other observations or actions than ``game`` has.
+        ValueError: the model takes other observations or actions than ``game`` has, or is of another algorithm.
     """
 
-    def __init__(self, model: Any, game: Game, greedy: bool = False, name: str = "sb3") -> None:
+    def __init__(
+        self, model: Any, game: Game, greedy: bool = False, name: str = "sb3", normalize: VecNormalize | None = None
+    ) -> None:
         self.game, self.greedy, self.name = game, greedy, name
         self.network: Any = model.policy
+        samples = hasattr(self.network, "get_distribution") and not hasattr(self.network, "lstm_actor")
+        if not (samples or isinstance(self.network, DQNPolicy)) or not hasattr(self.network.action_space, "n"):
+            raise ValueError(f"the model is of {type(model).__name__}, expected PPO, A2C, MaskablePPO or DQN")
+        self._normalize = model.get_vec_normalize_env() if normalize is None else normalize
         space = self.network.observation_space
         self._takes_masks = isinstance(space, spaces.Dict)  # MultiInputPolicy, of ``mask_in="observation"``
         observed = space["observation"] if self._takes_masks else space
@@ -58,19 +67,25 @@ class SB3Policy:
         weights.seek(0)
         snapshot.network = type(self.network).load(weights, device=self.network.device)
         snapshot.network.set_training_mode(False)
+        snapshot._normalize = copy.deepcopy(self._normalize)
         snapshot.name = self.name if name is None else name
         return snapshot
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SB3Policy:
+        return self.freeze()
 
     def chances(self, views: States, legal: I8) -> F64:
         """Probability of each action ``[B, A]``, 0 where illegal; rows sum to 1 as nearly as the network's do.
 
         For a DQN: 1 at the legal action of highest value.
         """
+        seen: Any = self.game.encoder(views)
+        if self._takes_masks:
+            seen = {"observation": seen, "action_mask": legal}
+        if self._normalize is not None:
+            seen = self._normalize.normalize_obs(seen)
         with torch.no_grad():
-            observation: Any = torch.as_tensor(self.game.encoder(views), device=self.network.device)
-            if self._takes_masks:
-                masks = torch.as_tensor(legal, device=self.network.device)
-                observation = {"observation": observation, "action_mask": masks}
+            observation = obs_as_tensor(seen, self.network.device)
             if isinstance(self.network, DQNPolicy):
                 values = self.network.q_net(observation).double().cpu().numpy()
                 best = np.where(legal > 0, values, -np.inf).argmax(1)
@@ -148,12 +163,19 @@ class SB3VecEnv(VecEnv):
             ]
         return np.concatenate(observations), np.concatenate(rewards), np.concatenate(ends), infos
 
+    def get_images(self) -> list[Any]:
+        """Every table as its ``render_mode`` shows it; None where that shows it elsewhere, or not at all."""
+        return [image for part in self.parts for image in part.render() or [None] * part.num_envs]
+
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """``action_masks()`` of each table, which is all that a table can do for itself."""
-        if method_name != "action_masks":
-            raise AttributeError(f"{method_name}: a table of SB3VecEnv has action_masks() only")
-        masks = np.concatenate([part.action_masks() for part in self.parts])
-        return list(masks[list(self._get_indices(indices))])
+        """``action_masks()`` or ``render()`` of each table, which is all that a table can do for itself."""
+        if method_name == "action_masks":
+            values = [mask for part in self.parts for mask in part.action_masks()]
+        elif method_name == "render":
+            values = self.get_images()
+        else:
+            raise AttributeError(f"{method_name}: a table of SB3VecEnv has action_masks() and render() only")
+        return [values[b] for b in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """An attribute of the part that each table is in."""

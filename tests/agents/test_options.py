@@ -1,5 +1,8 @@
 """Wrong values are refused where an agent is made, by its class as by its name; nothing is found out at the table."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from bidzoo import agents
@@ -40,6 +43,25 @@ def test_wrong_values_are_refused(maker, options, words):
 def test_files_that_are_not_there_are_named_at_once(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"w\.safetensors: no such file of weights"):
         agents.make("sl", weights=tmp_path / "w.safetensors")
+
+
+def test_a_file_is_a_path_too_whatever_folder_it_is_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = Path("seed=1", "net.safetensors")
+    file.parent.mkdir()
+    shutil.copy(agents.DATA / "bridge" / "sl-small.safetensors", file)
+    for given in (file, str(file), f"mine={file}", tmp_path / file):
+        policy = agents.make(given)
+        assert policy.name == ("mine" if str(given).startswith("mine=") else "net")
+        assert agents.resolve(given, "bridge_bidding_v0").name == policy.name
+
+
+def test_a_bidder_that_is_named_has_a_card_player_in_whole_bridge():
+    assert repr(agents.resolve("sayc", "bridge_v0")) == "<sayc: <sayc: natural rules> and cards from 12 deals>"
+    assert agents.resolve("mine=sl(temperature=0.5)", "bridge_v0").name == "mine"
+    assert agents.resolve("random", "bridge_v0") is not None
+    with pytest.raises(ValueError, match="agent 'bis' does not play bridge_v0"):
+        agents.resolve("bis", "bridge_v0")
 
 
 def test_a_text_sets_options_as_make_does():

@@ -274,6 +274,35 @@ def test_a_device_is_not_replaced(tmp_path):
         check_writable(tmp_path / "pipe")
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files have no names")
+@pytest.mark.parametrize("name", ["/proc/self/fd/1", "link"])
+def test_an_open_file_of_the_process_is_not_replaced(tmp_path, name):
+    """As ``/dev/stdout`` is one."""
+    (tmp_path / "link").symlink_to("/proc/self/fd/1")
+    with pytest.raises(ValueError, match="a device, expected a file to write"):
+        check_writable(tmp_path / name)
+
+
+def test_a_link_stays_and_its_file_is_written(tmp_path):
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "target.json", tmp_path / "link.json"
+    link.symlink_to(target)
+    for content in (b"new", b"again"):  # first where the link leads to nothing
+        check_writable(link)
+        replace_file(link, content)
+        assert link.is_symlink() and target.read_bytes() == content
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["target.json"]
+
+
+def test_a_claim_on_a_full_disk(tmp_path, full):
+    """It holds without a name; what cannot be written is named, and nothing stays."""
+    full(0)
+    with pytest.raises(OSError, match="cannot be written: no space left") as caught:
+        Journal(tmp_path / "j", {"size": 4}, 4)
+    assert caught.value.filename == str(tmp_path / "j")
+    assert not (tmp_path / "j.lock").exists()
+
+
 def test_what_was_left_an_hour_ago_goes_with_the_next_write(tmp_path):
     """Pictures, results and entries are not locked: what another process may be writing now stays."""
     old, new = tmp_path / ".a.json.ab12cd34", tmp_path / ".a.json.ef56gh78"

@@ -1,5 +1,8 @@
 """Stable-Baselines3 and sb3-contrib learn on our environments; their models play at our tables."""
 
+import copy
+import io
+
 import gymnasium
 import numpy as np
 import pytest
@@ -14,8 +17,10 @@ from bidzoo.wrappers.batch import Batch
 from bidzoo.wrappers.gymnasium import single_agent_vector
 
 sb3 = pytest.importorskip("bidzoo.wrappers.sb3")
-from sb3_contrib import MaskablePPO  # noqa: E402
+import torch  # noqa: E402
+from sb3_contrib import QRDQN, MaskablePPO, RecurrentPPO  # noqa: E402
 from stable_baselines3 import DQN, PPO  # noqa: E402
+from stable_baselines3.common.vec_env import VecNormalize  # noqa: E402
 
 
 def vector(tables, learner):
@@ -220,3 +225,51 @@ def test_a_model_that_takes_masks_in_its_observation_plays():
 def test_parts_reset_themselves_and_show_no_dicts(option):
     with pytest.raises(ValueError, match=r"part 0 is .*expected mask_in='info' and autoreset_mode='SameStep'"):
         sb3.SB3VecEnv([single_agent_vector("comm_v0", 2, **option)])
+
+
+def test_rendered_tables():
+    def env(mode):
+        made = sb3.SB3VecEnv([single_agent_vector("minibridge_v0", 2, size=2, render_mode=mode) for _ in range(2)])
+        made.reset()
+        return made
+
+    images = env("rgb_array").get_images()
+    assert len(images) == 4 and all(image.shape[2] == 3 for image in images)
+    assert env("rgb_array").render().ndim == 3
+    texts = env("ansi").env_method("render", indices=[0, 3])
+    assert len(texts) == 2 and all(isinstance(text, str) for text in texts)
+    assert env("ansi").render() is None
+
+
+def test_normalized_observations_are_normalized_at_the_table_too():
+    env = VecNormalize(sb3.SB3VecEnv([vector(64, 0)]), norm_reward=False)
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=256, seed=0, device="cpu")
+    model.learn(4_096)
+    game = bidzoo.make_game("minibridge_v0", size=2)
+    batch = Batch(game, 16)
+    batch.reset(seed=1)
+    rows = np.flatnonzero(batch.player == 0)
+    views, legal = batch.views(rows), batch.action_mask[rows]
+    policy = sb3.SB3Policy(model, game)
+    seen = env.normalize_obs(game.encoder(views))
+    shown = model.policy.get_distribution(torch.as_tensor(seen), action_masks=legal)
+    expected = shown.distribution.probs.detach().numpy()
+    np.testing.assert_allclose(policy.chances(views, legal) * (legal > 0), expected, atol=1e-6)
+    frozen, copied = policy.freeze(), copy.deepcopy(policy)
+    before = frozen.chances(views, legal)
+    model.learn(4_096)
+    np.testing.assert_array_equal(frozen.chances(views, legal), before)
+    np.testing.assert_array_equal(copied.chances(views, legal), before)
+    assert (policy.chances(views, legal) != before).any()
+    model.save(file := io.BytesIO())
+    loaded = MaskablePPO.load(io.BytesIO(file.getvalue()), device="cpu")
+    told = sb3.SB3Policy(loaded, game, normalize=env)
+    np.testing.assert_array_equal(told.chances(views, legal), policy.chances(views, legal))
+
+
+@pytest.mark.parametrize("algorithm", [QRDQN, RecurrentPPO])
+def test_models_that_cannot_be_asked_are_refused(algorithm):
+    policy = "MlpLstmPolicy" if algorithm is RecurrentPPO else "MlpPolicy"
+    model = algorithm(policy, sb3.SB3VecEnv([vector(2, 0)]), device="cpu")
+    with pytest.raises(ValueError, match=rf"of {algorithm.__name__}, expected PPO, A2C, MaskablePPO or DQN"):
+        sb3.SB3Policy(model, bidzoo.make_game("minibridge_v0", size=2))

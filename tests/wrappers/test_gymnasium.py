@@ -281,3 +281,12 @@ def test_masks_in_observations_of_one_table():
     assert flat.reset(seed=3)[0].shape == flat.observation_space.shape
     with pytest.raises(ValueError, match="mask_in"):
         gymnasium.make("bidzoo/MiniBridge-v0", mask_in="infos")
+
+
+def test_gymnasium_collects_frames():
+    env = gymnasium.make("bidzoo/MiniBridge-v0", size=2, render_mode="rgb_array_list")
+    env.reset(seed=1)
+    for _ in range(2):
+        env.step(int(env.unwrapped.action_masks().argmax()))
+    frames = env.render()
+    assert len(frames) == 3 and all(frame.shape == frames[0].shape for frame in frames)

@@ -88,6 +88,34 @@ def test_resampling_keeps_the_information_state(env_id):
     assert True in hidden
 
 
+@pytest.mark.parametrize(
+    "name",
+    [*SMALL, "python_bidzoo_bridge_bidding", "python_bidzoo_bridge", "python_bidzoo_spades",
+     "python_bidzoo_spades(phase=bidding)"],
+)  # fmt: skip
+def test_equal_information_states_have_equal_observations(name):
+    """What a player sees beside its cards and the actions (dummy, scores of earlier rounds) is in the text too."""
+    game, rng, seen = pyspiel.load_game(name), np.random.default_rng(5), {}
+    for deal in range(4):
+        state = game.new_initial_state()
+        state.apply_action(deal)
+        for _ in range(60):
+            if state.is_terminal():
+                break
+            actor, action = state.current_player(), int(rng.choice(state.legal_actions()))
+            for _ in range(2):  # as the actor, and as another player, might think of it
+                for player in {actor, (actor + 1) % game.num_players()}:
+                    twin = state.resample_from_infostate(player, rng.random)
+                    if action not in twin.legal_actions():
+                        continue
+                    twin.apply_action(action)
+                    for each in range(game.num_players()):
+                        tensor = bytes(np.array(twin.observation_tensor(each), np.float32))
+                        assert seen.setdefault(twin.information_state_string(each), tensor) == tensor
+            state.apply_action(action)
+    assert len(seen) > 10
+
+
 def test_an_auction_on_a_resampled_deal_is_scored():
     state = pyspiel.load_game("python_bidzoo_bridge_bidding").new_initial_state()
     state.apply_action(3)

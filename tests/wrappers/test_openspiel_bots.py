@@ -6,7 +6,7 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score, exploitability
 
 import bidzoo
-from bidzoo.agents.policy import Uniform
+from bidzoo.agents.policy import Pool, Uniform
 from bidzoo.benchmarks.match import play
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.envs.signalling.compiled import compile_game, evaluate
@@ -99,17 +99,78 @@ def test_bot_as_policy_passes_and_the_board_is_passed_out():
             assert state.current_player() >= 0
             return 52
 
-    policy = BotPolicy(lambda game, player: Passes())
+    policy = BotPolicy(lambda game, player, seed: Passes())
     result = play(bidzoo.make_game("bridge_bidding_v0"), [policy] * 4, np.arange(3))
     assert (result.reward == 0).all()
     assert (result.states["length"] == 4).all()
 
 
 def test_uniform_bot_of_openspiel_plays_a_whole_board():
-    policy = BotPolicy(lambda game, player: pyspiel.make_uniform_random_bot(player, 7))
+    policy = BotPolicy(lambda game, player, seed: pyspiel.make_uniform_random_bot(player, seed))
     result = play(bidzoo.make_game("bridge_v0"), [policy] * 4, np.arange(2))
     assert (result.reward.sum(1) == 0).all()
     assert (result.states["turn"] == -1).all()
+
+
+def opening(game, deal, bot):
+    state = game.new_initial_state()
+    state.apply_action(deal)
+    while state.current_player() != bot.player:
+        state.apply_action(0)
+    return bot.step(state)
+
+
+def test_a_bot_draws_other_numbers_on_each_deal_and_in_each_episode():
+    game = pyspiel.load_game("python_bidzoo_bridge_bidding(boards=60)")
+    bot, twin = PolicyBot("random", 1), PolicyBot("random", 1)
+    calls = [opening(game, deal, bot) for deal in range(60)]
+    assert len(set(calls)) > 10
+    assert calls == [opening(game, deal, twin) for deal in range(60)]  # the same seed, the same calls
+    again = []
+    for _ in range(60):
+        bot.restart()
+        again.append(opening(game, 0, bot))
+    assert len(set(again)) > 10
+
+
+def test_a_pool_draws_its_member_for_an_episode_of_a_small_game():
+    def last(observation, mask):
+        return int(np.flatnonzero(mask)[-1])
+
+    _, state = dealt("simple_bidding_v0")
+    rules = bidzoo.make_game("simple_bidding_v0")
+    bot = PolicyBot(Pool([bidzoo.agents.resolve(each, rules) for each in (lowest, last)]), 0)
+    moves = []
+    for _ in range(30):
+        bot.restart_at(state)
+        moves.append(bot.step(state))
+    assert set(moves) == {state.legal_actions()[0], state.legal_actions()[-1]}
+
+
+def test_an_openspiel_bot_gets_a_seed_of_its_own_for_each_decision():
+    game = bidzoo.make_game("bridge_bidding_v0")
+    policy = BotPolicy(lambda game, player, seed: pyspiel.make_uniform_random_bot(player, seed))
+    first = play(game, [policy] * 4, np.arange(20), actions=True)
+    assert len({tuple(actions) for actions in first.actions}) == 20
+    again = play(game, [policy] * 4, np.arange(20), actions=True)
+    assert [list(a) for a in first.actions] == [list(a) for a in again.actions]
+
+
+def test_a_named_bidder_plays_the_cards_of_whole_bridge_too():
+    _, state = dealt("bridge_v0")
+    bots = [PolicyBot("sayc", player) for player in range(4)]
+    while not state.is_terminal() and len(state.history()) < 20:
+        state.apply_action(bots[state.current_player()].step(state))
+    assert any(action >= NUM_CALLS for action in state.history()[1:])
+
+
+def test_a_state_of_another_game_is_refused():
+    small = pyspiel.load_game("python_bidzoo_simple_bidding(size=4)")
+    policy = AgentPolicy(small, "exact")
+    with pytest.raises(ValueError, match=r"size=8.*expected one of simple_bidding_v0\(size=4\)"):
+        state = pyspiel.load_game("python_bidzoo_simple_bidding(size=8)").new_initial_state()
+        state.apply_action(60)
+        policy.action_probabilities(state)
 
 
 def test_names():
@@ -140,8 +201,9 @@ def test_names_functions_and_files_sit_down_too(tmp_path):
     named, made = PolicyBot("sl", player), PolicyBot(bidzoo.agents.make("sl"), player)
     assert named.step(state) == made.step(state)
     assert PolicyBot(lowest, player).step(state) == state.legal_actions()[0]
-    with pytest.raises(ValueError, match="lowest has no probabilities"):
-        AgentPolicy(game, lowest)
+    assert AgentPolicy(game, lowest).action_probabilities(state)[state.legal_actions()[0]] == 1.0
+    chances = AgentPolicy(game, "random").action_probabilities(state)
+    assert set(chances.values()) == {1 / len(state.legal_actions())}
 
 
 def test_what_does_not_play_the_game_is_refused_with_words():

@@ -20,6 +20,7 @@ from bidzoo.core.cards import (
     call_text,
     card_number,
     card_text,
+    hand_text,
     seat_number,
     vulnerability_number,
 )
@@ -213,7 +214,8 @@ class Bridge(KernelGame):
         return picture(state)
 
     def private_text(self, view: State) -> str:
-        return f"{super().private_text(view)} vulnerable {VULNERABILITIES[int(view['vulnerable'])]}"
+        text = f"{super().private_text(view)} vulnerable {VULNERABILITIES[int(view['vulnerable'])]}"
+        return f"{text} dummy {hand_text(int(view['dummy']))}" if view["dummy"] else text
 
     def clock(self, states: States) -> I64:
         """Calls and cards so far; the second table of a duplicate pair counts on from a whole board."""

@@ -230,6 +230,15 @@ class Spades(KernelGame):
     def picture(self, state: State) -> Picture:
         return picture(state)
 
+    def private_text(self, view: State) -> str:
+        text, sides = super().private_text(view), int(view["sides"])
+        if view["rounds"] or view["scores"].any():  # what no action of this round tells
+            scores, bags = (" ".join(map(str, view[name][:sides])) for name in ("scores", "bags"))
+            text += f" scores {scores} bags {bags}"
+        if view["rounds"]:
+            text += f" round {int(view['rounds']) + 1} after tricks {' '.join(map(str, view['last_won']))}"
+        return text
+
     def allies(self, player: int) -> tuple[int, ...]:
         """The partners; in cutthroat ``player`` alone."""
         return tuple(range(player % self._sides, self.num_players, self._sides))
