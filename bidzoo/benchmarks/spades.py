@@ -301,8 +301,8 @@ NOTE = "Goal +200 / -100; points a round; each board is played both ways; ± sta
 NOTES = {
     "rule-based": (
         f"{NOTE} BIS : RB is above the paper's figure because RB, with the printed limits of its nil rule, hardly bids"
-        " nil (their nil %). With looser limits, under which it bids nil as often as BIS, the two are nearly as close"
-        " as in the paper. MS has the same nil rule, and its row fits the printed limits: the paper's two figures do"
+        " nil (their nil %). With looser limits, under which it bids nil as often as BIS, less than a third of the lead"
+        " is left, twice the paper's. MS has the same nil rule, and its row fits the printed limits: the paper's two figures do"
         " not fit one rule."
     )
 }

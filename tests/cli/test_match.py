@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.benchmarks import replay
+from bidzoo.benchmarks import replay, results
 from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.cli.main import app
@@ -241,6 +241,17 @@ def test_a_board_with_an_illegal_call_is_named_and_costs_no_other(folder, tmp_pa
     assert re.search(r"bad\.lin:1: mb: XX is not legal .*; left out: auction, contract, play", told.stderr)
     with pytest.raises(ValueError, match=r"bad\.lin:1: mb: XX is not legal"):
         run("replay", path, "--strict")
+
+
+def test_the_result_goes_where_it_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("match", "sayc", "pass", "--boards", 4, "--json", "here.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["here.json"]
+    assert results.load("here.json")["tables"][0].rows[0]["boards"] == 4
+    for wrong in ("here.pbn", "-"):  # what is no result file is not written over
+        told = CliRunner().invoke(app, ["match", "sayc", "pass", "--boards", "4", "--json", wrong])
+        assert told.exit_code == 2 and "expected .json" in told.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["here.json"]
 
 
 def test_an_unknown_ending_costs_no_match(tmp_path):
