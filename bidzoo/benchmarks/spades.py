@@ -302,8 +302,8 @@ NOTES = {
     "rule-based": (
         f"{NOTE} BIS : RB is above the paper's figure because RB, with the printed limits of its nil rule, hardly bids"
         " nil (their nil %). With looser limits, under which it bids nil as often as BIS, less than a third of the lead"
-        " is left, twice the paper's. MS has the same nil rule, and its row fits the printed limits: the paper's two figures do"
-        " not fit one rule."
+        " is left, twice the paper's. MS has the same nil rule, and its row fits the printed limits: the paper's two"
+        " figures do not fit one rule."
     )
 }
 

@@ -127,7 +127,8 @@ class Trainer(trainer.Trainer):
         options = self.options
         rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows
-        sides = np.where(rows < options.self_play * options.boards, BOTH, rows % 2)
+        side = selfplay.drawn(options.seed, boards, selfplay.OF_SIDE, 2)
+        sides = np.where(rows < options.self_play * options.boards, BOTH, side)
         fraction = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
         number = int(fraction * len(self.snapshots))
         self.past_opponent = self.anchor if self.plays_anchor and number == 1 else self.past
@@ -151,7 +152,8 @@ class Trainer(trainer.Trainer):
 
     def _opponent_numbers(self, boards: I64) -> I64:
         """Opponents on ``boards`` ``[B]``: 0 a past snapshot (or none), ``k`` the ``k``-th of ``opponents``."""
-        return selfplay.opponent_numbers(boards, self.options.boards, 1 - self.options.pool, len(self.opponents))
+        options = self.options
+        return selfplay.opponent_numbers(boards, options.boards, 1 - options.pool, len(self.opponents), options.seed)
 
     def _actor(self, model: Any, greedy: bool) -> Actor:
         architecture = self.anchor_architecture if model is self.anchor else self.architecture

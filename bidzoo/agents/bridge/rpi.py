@@ -39,8 +39,6 @@ from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 
 _NOISE = 5.0  # IMPs: about the deviation of a gain, so that losses are about 1
-_OF_BOARDS = 1 << 48  # stream of numbers of boards, beyond those of their turns
-_OF_TRICKS = _OF_BOARDS + 1  # stream of the luck in tricks
 _FAR = 3.0  # IMPs: values further below the likeliest call's are all alike
 
 
@@ -64,7 +62,7 @@ class Options(Checked):
     past: Whole = 0  # past selves beside ``opponents``, drawn from all snapshots for each iteration
     snapshot_every: Count = 50  # iterations
     draws: Whole = 0  # of a contract's tricks, from the double-dummy network; 0: those of the deal's table
-    contested: Share = 1.0  # of the boards on which both sides bid that are learned from; of the others all are
+    contested: Share = 1.0  # of the decisions after calls of both sides that are learned from; of the others all are
     epochs: Count = 2
     minibatch: Count = 4096  # decisions with several plausible calls, and at most as many with one
     learning_rate: Weight = 3e-4  # falls linearly to a tenth
@@ -131,7 +129,7 @@ class Trainer(trainer.Trainer):
         options = self.options
         rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows
-        sides = self._sides(boards, rows)
+        sides = self._sides(boards)
         policy = network.module_of(self.player(), self.device)
         self._past = [self._past_self(number) for number in self._drawn(iteration)]
         sampling, likeliest = (actor_of(policy, self.architecture, self.device, greedy) for greedy in (False, True))
@@ -140,7 +138,7 @@ class Trainer(trainer.Trainer):
         call, _ = selfplay.candidates(decisions.log_chances, options.max_actions, options.min_prob)
         board, several = boards[decisions.board], (call[:, 1:] >= 0).any(1)
         keys = Streams.at(options.seed, board, (decisions.length << 32) + 1).random(1)[:, 0]
-        learned_from = self._learned_from(decisions.later, boards)[decisions.board]
+        learned_from = self._learned_from(decisions, boards)
         rows = np.flatnonzero(several & learned_from)
         one_call = np.flatnonzero(~several & learned_from & (keys < options.one_call))
         searched, calls = decisions.select(rows), call[rows]
@@ -155,10 +153,13 @@ class Trainer(trainer.Trainer):
             self.snapshots.append(network.arrays(self.average))
         return {"decisions": float(len(board)), "several_calls": several.sum() / max(1, len(board)), **learned}
 
-    def _learned_from(self, states: States, boards: I64) -> Bool:
-        """Boards ``[B]``, with final ``states`` ``[B]``, that are learned from."""
-        numbers = Streams.at(self.options.seed, boards, _OF_BOARDS).random(1)[:, 0]
-        return (numbers < self.options.contested) | (selfplay.bidders(states) != 3)
+    def _learned_from(self, decisions: Decisions, boards: I64) -> Bool:
+        """Decisions ``[n]``, on ``boards`` ``[B]``, that are learned from.
+
+        What they are chosen by is what the player knows: the auction so far. By how it ends, values would be biased.
+        """
+        numbers = Streams.at(self.options.seed, boards, selfplay.OF_LEARNING).random(1)[:, 0]
+        return (numbers < self.options.contested)[decisions.board] | (selfplay.bidders_before(decisions) != 3)
 
     def _drawn(self, iteration: int) -> I64:
         """Which snapshots are met in an iteration: ``past`` numbers, drawn uniformly (fictitious self-play)."""
@@ -188,19 +189,19 @@ class Trainer(trainer.Trainer):
         if not self.options.draws:
             return results.gains
         boards = states["board"].astype(np.int64)
-        rng = Streams.at(self.options.seed, boards, _OF_TRICKS)
+        rng = Streams.at(self.options.seed, boards, selfplay.OF_TRICKS)
         luck = rng.random(5 * self.options.draws).reshape(len(boards), -1, 5)
         return selfplay.mean_gains(self.evaluator, luck, states, board, results)
 
-    def _sides(self, boards: I64, rows: I64) -> I64:
-        """Sides that the policy plays on ``boards`` ``[B]``, ``rows`` ``[B]`` of the iteration."""
-        return np.where(self._opponent_numbers(boards) == 0, BOTH, rows % 2)
+    def _sides(self, boards: I64) -> I64:
+        """Sides that the policy plays on ``boards`` ``[B]``."""
+        side = selfplay.drawn(self.options.seed, boards, selfplay.OF_SIDE, 2)
+        return np.where(self._opponent_numbers(boards) == 0, BOTH, side)
 
     def _opponent_numbers(self, boards: I64) -> I64:
         """Opponents on ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of ``opponents`` and past selves."""
-        return selfplay.opponent_numbers(
-            boards, self.options.boards, self.options.self_play, len(self.opponents) + self.options.past
-        )
+        options, opponents = self.options, len(self.opponents) + self.options.past
+        return selfplay.opponent_numbers(boards, options.boards, options.self_play, opponents, options.seed)
 
     def _other_side(self, policy: Actor) -> Opponent:
         others = [*self.opponents, *self._past]
@@ -241,9 +242,10 @@ class Trainer(trainer.Trainer):
         rate, steps = self.options.learning_rate * self.falling(iteration), []
         for epoch in range(self.options.epochs):
             stream = (iteration * self.options.epochs + epoch) * 4 + 2
+            (order,) = self.shuffled(kept.size, max(1, kept.size), stream)
             for rows in self.shuffled(gains.size, self.options.minibatch, stream):
                 part, weight = distributed.world().part(rows)
-                steps.append(self._step(gains.at(part), kept.at(part[part < kept.size]), rate, weight))
+                steps.append(self._step(gains.at(part), kept.at(order[part[part < kept.size]]), rate, weight))
         return means(steps)
 
     def _step(self, gains: Batch, kept: Batch, rate: float, weight: float) -> Metrics:

@@ -66,10 +66,22 @@ class OpponentPool(NamedTuple):
 Opponent = Actor | Policy | OpponentPool  # a network, any agent, or a pool of them
 
 
-def opponent_numbers(boards: I64, size: int, share: float, opponents: int) -> I64:
-    """Opponents on ``boards`` ``[B]``, ``size`` an iteration: 0 on ``share`` of them, then 1 ... in turn."""
-    row = boards % size
-    return np.where(row >= share * size, 1 + row // 2 % max(1, opponents), 0)
+_OF_BOARDS = 1 << 48  # streams of what is drawn once a board, beyond those of its turns
+OF_LEARNING, OF_TRICKS, OF_SIDE, OF_SEAT, OF_OPPONENT = range(_OF_BOARDS, _OF_BOARDS + 5)
+
+
+def drawn(seed: int, boards: I64, stream: int, count: int) -> I64:
+    """A number 0 ... ``count`` - 1 for each of ``boards`` ``[B]``.
+
+    A number that a board has by its place would go with its dealer and vulnerability, which have periods of 4 and 16:
+    the learner would meet opponents on its own side's deals alone.
+    """
+    return (Streams.at(seed, boards, stream).random(1)[:, 0] * count).astype(np.int64)
+
+
+def opponent_numbers(boards: I64, size: int, share: float, opponents: int, seed: int) -> I64:
+    """Opponents on ``boards`` ``[B]``, ``size`` an iteration: 0 on ``share`` of them, on the others 1 ... drawn."""
+    return np.where(boards % size >= share * size, 1 + drawn(seed, boards, OF_OPPONENT, max(1, opponents)), 0)
 
 
 def log_chances(model: Any, observation: Any, legal: Any) -> Any:
@@ -437,19 +449,26 @@ def bid_out(states: States, choose: Callable[[I64, I64], I64]) -> None:
 
 
 @batched
-def _bidders(start: int, stop: int, states: States, out: I8) -> None:
-    for b in range(start, stop):
-        state, bid = states[b], 0
-        for t in range(state.length):
+def _bidders(start: int, stop: int, row: I64, states: States, length: I64, out: I8) -> None:
+    for i in range(start, stop):
+        state, bid = states[row[i]], 0
+        for t in range(length[i]):
             if state.calls[t] != PASS:
                 bid |= 1 << ((int(state.dealer) + t) & 1)
-        out[b] = bid
+        out[i] = bid
 
 
 def bidders(states: States) -> I8:
     """Which sides have made another call than a pass, ``[B]``: bit 0 N/S, bit 1 E/W."""
     out = np.empty(len(states), np.int8)
-    _bidders(states, out)
+    _bidders(np.arange(len(states)), states, states["length"].astype(np.int64), out)
+    return out
+
+
+def bidders_before(decisions: Decisions) -> I8:
+    """``bidders`` before each of the decisions, ``[n]``."""
+    out = np.empty(len(decisions.row), np.int8)
+    _bidders(decisions.row, decisions.later, decisions.length, out)
     return out
 
 
@@ -675,6 +694,8 @@ def mean_gains(evaluator: Evaluator, luck: F64, states: States, deal: I64, resul
         results: of each row ``[n, K]``.
     """
     row, place = np.nonzero(results.declarer >= 0)
+    if not len(row):  # all are passed out
+        return np.zeros(results.bid.shape, np.float32)
     declarer, strain = results.declarer[row, place], results.bid[row, place] % 5
     found, number = np.unique(20 * deal[row] + 5 * declarer + strain, return_inverse=True)
     cell = np.zeros(results.bid.shape, np.int64)

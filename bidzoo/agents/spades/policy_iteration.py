@@ -291,6 +291,7 @@ def minimise(
     """
     import torch
 
+    batch = max(1, min(batch, number))
     optimizer = torch.optim.Adam(net.parameters(), rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, epochs * (number // batch)))
     steps: list[list[float]] = []

@@ -207,8 +207,9 @@ def test_where_tricks_are_certain_draws_are_the_table(monkeypatch):
 
 def test_whom_it_is_trained_against(monkeypatch):
     run = trainer(opponents=[Pass(), Sayc()], self_play=0.5)
-    drawn = run._opponent_numbers(np.arange(48))
-    assert drawn.tolist() == ([0] * 12 + [1, 1, 2, 2] * 3) * 2  # both sides of either
+    drawn, sides = run._opponent_numbers(np.arange(48)).reshape(2, 24), run._sides(np.arange(48)).reshape(2, 24)
+    assert (drawn[:, :12] == 0).all() and set(drawn[:, 12:].flat) == {1, 2}
+    assert (sides[:, :12] == selfplay.BOTH).all() and set(sides[:, 12:].flat) == {0, 1}
     alone, _, _ = lessons(trainer(one_call=0.0), monkeypatch)
     met, _, _ = lessons(run, monkeypatch)
     assert 0 < len(met.likeliest) < len(alone.likeliest)
@@ -219,22 +220,25 @@ def test_whom_it_is_trained_against(monkeypatch):
         trainer(opponents=[Pass()])
 
 
-def test_of_contested_boards_a_share_is_learned_from():
-    """All boards on which one side passes throughout, and as many of the others as asked for, of the same ones."""
+def test_of_decisions_after_calls_of_both_sides_a_share_is_learned_from():
+    """All before which one side has passed, and those of as many boards of the others as asked for, the same ones."""
     boards = np.arange(300)
     learned = {}
     for share in (0.0, 0.4, 1.0):
         run = trainer(start=network.packaged_network("sl"), contested=share, boards=300)
         policy = selfplay.actor_of(network.module_of(run.player()), run.architecture)
         played = run._play(boards, np.full(300, selfplay.BOTH), policy, 0)
-        learned[share] = run._learned_from(played.later, boards)
-    calls, dealer = played.later["calls"][:, :60], played.later["dealer"][:, None]
+        learned[share] = run._learned_from(played, boards)
+    states = played.states  # before the call: how the auction ends must not choose
+    calls, dealer = states["calls"][:, :60], states["dealer"][:, None]
     side = (dealer + np.arange(60)) % 2
-    bids = (calls != 0) & (np.arange(60) < played.later["length"][:, None])
+    bids = (calls != 0) & (np.arange(60) < states["length"][:, None])
     quiet = ~(bids & (side == 0)).any(1) | ~(bids & (side == 1)).any(1)
-    assert 20 < quiet.sum() < 280
+    assert 0.3 < quiet.mean() < 0.9
     np.testing.assert_array_equal(learned[0.0], quiet)
     assert learned[1.0].all() and (learned[0.4] >= quiet).all() and 0.2 < learned[0.4][~quiet].mean() < 0.6
+    together = np.unique(np.stack([played.board, learned[0.4]])[:, ~quiet], axis=1)[0]
+    assert len(together) == len(set(together))  # all of a board or none
 
 
 def test_it_learns_gains_and_keeps_the_rest(monkeypatch):

@@ -1,5 +1,8 @@
 """Self-play is the engine's own game: what is recorded is what the engine shows, whoever plays beside it."""
 
+from collections import Counter
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -225,11 +228,28 @@ def test_bits_in_torch_are_those_in_numpy():
         np.testing.assert_array_equal(network.unpacked(torch.from_numpy(packed), size).numpy(), unpack(packed, size))
 
 
-def test_a_deal_meets_one_opponent_on_both_of_its_boards():
-    """An even board and the next one are one deal at two tables; opponents take turns from deal to deal."""
-    numbers = selfplay.opponent_numbers(np.arange(24), size=12, share=1 / 3, opponents=3)
-    assert numbers.tolist() == 2 * [0, 0, 0, 0, 3, 3, 1, 1, 2, 2, 3, 3]
-    assert selfplay.opponent_numbers(np.arange(6), 6, 1.0, 0).tolist() == [0] * 6
+@pytest.mark.parametrize("opponents", [1, 3, 4, 8])
+def test_every_opponent_is_met_on_both_sides_with_every_dealer_and_vulnerability(opponents):
+    boards = np.arange(2048 * opponents)
+    numbers = selfplay.opponent_numbers(boards, size=64, share=1 / 4, opponents=opponents, seed=5)
+    assert (numbers[boards % 64 < 16] == 0).all() and (numbers[boards % 64 >= 16] > 0).all()
+    sides, seats = (
+        selfplay.drawn(5, boards, stream, n) for stream, n in ((selfplay.OF_SIDE, 2), (selfplay.OF_SEAT, 4))
+    )
+    states = GAME.new(len(boards))
+    GAME.begin(states, boards, 0, GAME.buffers(len(boards)))
+    for kept, count in ((sides, 2), (seats, 4)):
+        met = Counter(zip(numbers, kept, states["dealer"], states["vulnerable"]))
+        for number in range(opponents + 1):
+            boards_of = [met[number, place, *rest] for place in range(count) for rest in product(range(4), range(4))]
+            assert min(boards_of) > 0.3 * np.mean(boards_of) > 0
+    assert selfplay.opponent_numbers(np.arange(6), 6, 1.0, 0, 0).tolist() == [0] * 6
+
+
+def test_who_bid_before_a_decision():
+    _, decisions = selfplay.play(GAME, np.arange(40), 0, player, player, np.full(40, selfplay.BOTH), 0)
+    np.testing.assert_array_equal(selfplay.bidders_before(decisions), selfplay.bidders(decisions.states))
+    assert set(selfplay.bidders(decisions.states)) == {0, 1, 2, 3}
 
 
 def test_calls_before_the_auctions_part_cancel():
