@@ -57,11 +57,10 @@ def explained(policy: Policy, views: States, legal: I8, rng: Streams) -> Explana
     explain: Callable[..., Explanation] | None = getattr(policy, "explain", None)
     if explain is not None:
         return explain(views, legal, rng)
-    if hasattr(policy, "probabilities"):
-        return Explanation(chances=chances_of(policy.probabilities(views, legal), legal))
-    if policy.name == "random":
-        return Explanation("Every legal action is equally likely.", chances_of(legal / legal.sum(), legal))
-    return Explanation()
+    if not hasattr(policy, "probabilities"):
+        return Explanation()
+    text = "Every legal action is equally likely." if policy.name == "random" else ""
+    return Explanation(text, chances_of(policy.probabilities(views, legal), legal))
 
 
 def chances_of(probabilities: Any, legal: I8) -> dict[int, float]:

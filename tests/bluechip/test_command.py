@@ -51,8 +51,8 @@ def test_the_port_after_the_open_rooms_is_the_closed_rooms(tmp_path):
     ("words", "problem"),
     [
         (["--first", "exact"], "agent 'exact' does not play bridge_bidding_v0; choose from random"),
-        (["--first", "sayc", "--player", "self"], "agent 'sayc' does not play bridge_v0; choose from random"),
-        (["--first", "pass", "--player", "pass"], "agent 'pass' does not play bridge_v0; choose from random"),
+        (["--first", "sayc", "--player", "bis"], "agent 'bis' does not play bridge_v0; choose from random"),
+        (["--first", "exact", "--player", "self"], "agent 'exact' does not play bridge_v0; choose from random"),
     ],
 )
 def test_agents_that_cannot(words, problem, tmp_path):
