@@ -245,20 +245,22 @@ def spades(
     )
 
 
-def points(item: str, names: Iterable[str], page: str = "agents/bis.md", file: str = "spades") -> tuple[Row, ...]:
+def points(
+    item: str, names: Iterable[str], page: str = "agents/bis.md", small: str = SPADES, file: str = "spades"
+) -> tuple[Row, ...]:
     """Points a round of both sides in rows of Tables 2 and 4."""
     return tuple(
         Row(
             item,
-            f"{name}, {words} a round",
+            f"{name}, {column} a round",
             page,
             Cell(file, "Table", (name,), column),
             Published("spades", {"name": name}, column),
-            small=SPADES,
+            small=small,
             course=True,
         )
         for name in names
-        for column, words in (("points", "points"), ("their points", "their points"))
+        for column in ("points", "their points")
     )
 
 
@@ -302,7 +304,11 @@ def wbridge5(item: str, agent: str, name: str) -> Row:
 
 OFTEN_WRP, OFTEN_SRP = (f"BIS : RB that bids nil as often as BIS, {player}" for player in ("WRP", "SRP"))
 THEIR_NIL = "their nil %"
-ABLATIONS = ("single success curve", "no end-game conditions", "no end-game conditions, goal 1")
+ABLATIONS = [
+    f"BIS : {name}"
+    for name in ("single success curve", "no end-game conditions", "no end-game conditions, goal 1")
+]
+ABLATION = "bench spades --games 4 --rows ablation"
 UCT = "bench spades --games 2 --rows uct"
 SECTION_6 = {
     "BAD+JPS": ("tabular-bad", "BAD"),
@@ -518,7 +524,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
             spades("Table 2", "BIS : RB, UCT(3)", "agents/uct.md", UCT, file="spades-uct"),
             spades("Table 2", "BIS : RB, UCT(5)", "agents/uct.md", UCT, file="spades-uct"),
             *points("Table 2", [f"BIS : {who}, {player}" for player in ("WRP", "SRP") for who in ("RB", "MS", "IO")]),
-            *points("Table 2", ["BIS : RB, UCT(3)", "BIS : RB, UCT(5)"], "agents/uct.md", "spades-uct"),
+            *points("Table 2", ["BIS : RB, UCT(3)", "BIS : RB, UCT(5)"], "agents/uct.md", UCT, "spades-uct"),
             *(
                 nils(by, column, words)
                 for by, column, words in (
@@ -529,11 +535,8 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
                     ("no nil", "points", "points"),
                 )
             ),
-            *(
-                spades("Table 4", f"BIS : {name}", small="bench spades --games 4 --rows ablation")
-                for name in ABLATIONS
-            ),
-            *points("Table 4", [f"BIS : {name}" for name in ABLATIONS]),
+            *(spades("Table 4", name, small=ABLATION) for name in ABLATIONS),
+            *points("Table 4", ABLATIONS, small=ABLATION),
             nil_fact("Section 1", "nil bids, % of bids"),
             nil_fact("Section 1, Table 3", "successful nils, %"),
             Row(
@@ -622,8 +625,8 @@ def spades_notes() -> list[str]:
         " against a BIS that hardly bids nil.",
         "",
         f"**Shares of nils.** BIS bids nil in {share:g} % of the rounds, the paper says, which we read as of its hands."
-        f" Then its figures do not fit each other: four players of whom each bids nil with {share:g} % of the hands have"
-        f" a nil in at most {4 * share:g} % of the rounds; its Table 3 has one in {100 - without:g} %.",
+        f" Then its figures do not fit each other: four players of whom each bids nil with {share:g} % of the hands"
+        f" have a nil in at most {4 * share:g} % of the rounds; its Table 3 has one in {100 - without:g} %.",
     ]
 
 
@@ -631,9 +634,9 @@ def bridge_notes() -> list[str]:
     """What the errors of Table 3 of joint policy search leave out."""
     both = Cell("bridge", "Cross table", ("jps-bridge",), "a2c-bridge").value()
     return [
-        "**Errors of Table 3.** They are of runs with different seeds, which play the same 10,000 or 20,000 boards. What"
-        f" the boards add is the same in all rows: {both.error:.3f} by deal for `jps-bridge` against `a2c-bridge` on"
-        f" {both.n:,} boards. Differences to the row without search are free of it.",
+        "**Errors of Table 3.** They are of runs with different seeds, which play the same 10,000 or 20,000 boards."
+        f" What the boards add is the same in all rows: {both.error:.3f} by deal for `jps-bridge` against `a2c-bridge`"
+        f" on {both.n:,} boards. Differences to the row without search are free of it.",
     ]
 
 

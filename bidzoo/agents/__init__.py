@@ -405,10 +405,9 @@ def _new_policy(text: str | os.PathLike[str], game: str | Game | None, options: 
     if name or own_options or (agent_entry.source == agent and Path(agent).suffix == ".safetensors"):
         policy = copy(policy)
         policy.name = name or (_shown(agent, own_options) if own_options else Path(agent).stem)
-    with_cards: Callable[[Policy], Policy] = (
-        _load("bidzoo.agents.bridge.card_play:WithCards") if bids_only else lambda bidder: bidder
-    )
-    return with_cards(policy)
+    if bids_only:
+        policy = _load("bidzoo.agents.bridge.card_play:WithCards")(policy)
+    return policy
 
 
 def _policy_of(text: str, target: Any, game: str | Game | None, options: dict[str, Any]) -> Policy:

@@ -169,9 +169,8 @@ def _board_result(board: Board, where: str, differs: Report) -> TableResult:
     if None not in (said, score) and said != score and not re.search("rubber|chicago", scoring):
         differs(where, f"Score {board.tags['Score']!r}, but the replay gives NS {score}")
     room = board.tags.get("Room", "").lower()
-    said_imps = _north_south(board.tags.get("ScoreIMP", ""), board.declarer)
-    if scoring not in ("", "imp", "imps"):  # others count IMPs against a datum or several tables
-        said_imps = None
+    of_two_tables = scoring in ("", "imp", "imps")  # others count IMPs against a datum or several tables
+    said_imps = _north_south(board.tags.get("ScoreIMP", ""), board.declarer) if of_two_tables else None
     if said_imps is not None and room == "closed":
         said_imps = -said_imps
     return TableResult(where, (board.number, *(board.hands or ())), room, board.names, score, said_imps)
@@ -296,8 +295,8 @@ def total(results: Iterable[TableResult], differs: Report = _refuse) -> ResultTa
         tables += 1
         if others := waiting.get(result.key(other=True)):
             add(others.pop(0), result)
-        elif result.key():
-            waiting.setdefault(result.key(), []).append(result)
+        elif key := result.key():
+            waiting.setdefault(key, []).append(result)
         else:
             alone.append(result)
     rooms: dict[tuple[Any, ...], list[TableResult]] = {}  # tables of a deal with other players: of a team match

@@ -57,9 +57,9 @@ def check_writable(path: Path, folder: bool = False) -> None:
         OSError, ValueError: they cannot; names ``path``.
     """
     with _named(path):
-        if _is_stream(path) or (path.exists() and not (path.is_dir() if folder else path.is_file())):
-            is_file = path.is_file() and not _is_stream(path)
-            kind = "a folder" if path.is_dir() else "a file" if is_file else "a device"
+        stream = _is_stream(path)
+        if stream or (path.exists() and not (path.is_dir() if folder else path.is_file())):
+            kind = "a folder" if path.is_dir() else "a file" if path.is_file() and not stream else "a device"
             raise ValueError(f"{path}: {kind}, expected {'a folder' if folder else 'a file'} to write")
         target = path.resolve()  # as ``replace_file`` does
         directory = target if folder else target.parent

@@ -373,21 +373,22 @@ class PolicyBot(pyspiel.Bot):
     def step(self, state: Any) -> int:
         """The policy's action in OpenSpiel's numbering."""
         if isinstance(state, SpielState):
-            return self._choose(state, state._shared.game, state.record, state.legal_actions())
+            return self._choose(state.history(), 1, state._shared.game, state.record, state.legal_actions())
         legal = [_from_openspiel_action(action) for action in state.legal_actions()]
-        return _to_openspiel_action(self._choose(state, _whole_bridge(), from_openspiel(state), legal))
+        chosen = self._choose(state.history(), NUM_CARDS, _whole_bridge(), from_openspiel(state), legal)
+        return _to_openspiel_action(chosen)
 
-    def _choose(self, state: Any, game: Game, record: States, actions: list[int]) -> int:
+    def _choose(self, history: list[int], dealt: int, game: Game, record: States, actions: list[int]) -> int:
+        """The action of the policy after ``history``, whose first ``dealt`` actions are the deal."""
         if self._game is not game:
             self._game, self._seated_policy = game, agents.resolve(self.policy, game)
         view = game.view_of(record, np.array([game.player_at(self.player)]))
         if game.family == "signalling":  # whose deals are not numbered: a pool draws its member for the episode
             view["board"] = self._episode
-        dealt = crc32(repr([past.action for past in state.full_history() if past.player < 0]).encode())
-        turn = self._episode * game.max_turns + len(state.history())
-        stream = Streams.at(self.seed, np.array([dealt]), 4 * turn + self.player)
+        deal, turn = crc32(repr(history[:dealt]).encode()), self._episode * game.max_turns + len(history)
+        stream = Streams.at(self.seed, np.array([deal]), 4 * turn + self.player)
         legal, name = _mask(game, actions), self._seated_policy.name
-        with asking(name, game, view["board"], len(state.history())):
+        with asking(name, game, view["board"], len(history)):
             answer = self._seated_policy.act(view, legal.copy(), stream)
         return int(legal_actions(name, answer, legal, view["board"])[0])
 
@@ -422,7 +423,8 @@ class AgentPolicy(SpielPolicy):
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         """Chance of every legal action of the player to act at ``state``."""
-        if getattr(state, "_shared", None) is None or str(state._shared.game) != str(self._rules):
+        rules = state._shared.game if isinstance(state, SpielState) else None
+        if rules is not self._rules and str(rules) != str(self._rules):  # the game may have been loaded again
             raise ValueError(f"a state of {state.get_game()}, expected one of {self._rules}")
         actions = state.legal_actions()
         view = state.view(state.current_player())

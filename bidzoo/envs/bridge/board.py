@@ -122,7 +122,7 @@ class Fault(NamedTuple):
     """Something in a file that its reader left out."""
 
     source: str  # file
-    line: int
+    line: int  # 0: ``source`` says where
     board: str  # number, as far as it is known
     reason: str  # field, what it says, what was expected
     lost: str  # "board", or the parts of it: "auction and play"

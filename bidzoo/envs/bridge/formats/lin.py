@@ -141,8 +141,7 @@ def _before_deal(entries: list[_Entry]) -> list[bool]:
 
 def _begins_board(key: str, group: list[_Entry]) -> bool:
     """Whether a heading with ``key`` before a deal belongs to that one, not to the board of ``group``."""
-    keys = {entry.key for entry in group}
-    return key in ("ah", "sv", "st", "rh") and (key in keys or not keys.isdisjoint(("mb", "pc", "mc")))
+    return key in ("ah", "sv", "st", "rh") and any(entry.key in (key, "mb", "pc", "mc") for entry in group)
 
 
 def _entries(text: str, found: Faults) -> list[_Entry]:

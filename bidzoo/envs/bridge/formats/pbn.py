@@ -296,12 +296,13 @@ class PbnGame:
                 hands = check_hands(deal_hands(text))
             if hands is None:
                 return None
-        dealer = self.first_caller() if self.unsaid("Dealer") else self.seat("Dealer")
-        vulnerable = self.vulnerable()
+        dealer, vulnerable, begins = self.seat("Dealer"), self.vulnerable(), self.seat("Auction")
+        if self.unsaid("Dealer"):
+            dealer = self.first_caller(begins)
         if number is not None:
             dealer = auction.dealer_row(number - 1) if self.unsaid("Dealer") and dealer is None else dealer
             vulnerable = auction.vulnerable_row(number - 1) if self.unsaid("Vulnerable") else vulnerable
-        dealer, calls, replay = self.auction(dealer, vulnerable, hands)
+        dealer, calls, replay = self.auction(begins, dealer, vulnerable, hands)
         if self.is_outvoted(replay):
             calls, replay = (), BoardReplay(dealer or 0, vulnerable, hands)
         contract, declarer, agreed = self.contract(replay)
@@ -363,22 +364,22 @@ class PbnGame:
                 return vulnerability_number(re.sub(r"[\s/&+.-]", "", text) or text)
         return None
 
-    def first_caller(self) -> int | None:
-        """Who makes the first call of the auction; None where there is none."""
-        tag, first = self.tags.get("Auction"), self.seat("Auction")
-        before = 0 if tag is None else _blanks_before(tag)
-        return None if tag is None or first is None or before == len(tag.words) else (first + before) % 4
+    def first_caller(self, begins: int | None) -> int | None:
+        """Who makes the first call of the auction, whose words begin with the seat ``begins``; None where none is."""
+        if begins is None or (before := _blanks_before(self.tags["Auction"])) == len(self.tags["Auction"].words):
+            return None
+        return (begins + before) % 4
 
     def auction(
-        self, dealer: int | None, vulnerable: int | None, hands: Hands | None
+        self, begins: int | None, dealer: int | None, vulnerable: int | None, hands: Hands | None
     ) -> tuple[int | None, tuple[Call, ...], BoardReplay]:
         """Dealer, calls, and the table after them."""
-        tag, first = self.tags.get("Auction"), self.seat("Auction")
-        if tag is None or first is None:
+        tag = self.tags.get("Auction")
+        if tag is None or begins is None:
             return dealer, (), BoardReplay(dealer or 0, vulnerable, hands)
         line, calls, notes = tag.line, list[int](), list[dict[str, str]]()  # an alert has one note at least
         before = _blanks_before(tag)
-        start = (first + before) % 4
+        start = (begins + before) % 4
         try:
             if dealer is not None and start != dealer and before < len(tag.words):
                 raise ValueError(f"begins with {SEATS[start]}, expected the dealer, {SEATS[dealer]}")

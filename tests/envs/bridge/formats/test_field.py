@@ -217,6 +217,8 @@ def test_who_calls_first_is_the_dealer() -> None:
     text = f'[Board "1"]\n[Deal "{DEAL}"]\n[Auction "{{}}"]\n{{}}\n'
     assert good(text.format("S", "1NT AP")).dealer == good(text.format("E", "- 1NT AP")).dealer == 2
     assert good(text.format("S", "")).dealer == 0  # the number's
+    (board,), (fault,) = read(text.format("Q", "1NT AP"))  # named once
+    assert board.dealer == 0 and "Auction: not a seat: 'Q'" in fault
 
 
 # ---- LIN without names on every board ----------------------------------------------------
