@@ -524,18 +524,21 @@ class LanguageAgent:
                 actions[b] = action
             if self.seat.memory:
                 answer = decision.replies[-1] if decision.action else self.game.action_text(int(actions[b]))
-                self._memory[_place(views[b])].append((_clock(views[b]), question.messages[-1], answer))
+                self._memory[_place(views[b])].append((self._clock(views[b]), question.messages[-1], answer))
         return actions
 
     def _question(self, view: State, legal: I8, key: int) -> Question:
         system, question = prompt(self.game, view, legal, self.seat)
         place, remembered = _place(view), list[str]()  # questions and answers at this seat of this board
         if self.seat.memory:
-            if any(clock >= _clock(view) for clock, _, _ in self._memory.setdefault(place, [])):
+            if any(clock >= self._clock(view) for clock, _, _ in self._memory.setdefault(place, [])):
                 self._memory[place] = []  # an episode that was played before
             remembered = [text for _, asked, answer in self._memory[place] for text in (asked, answer)]
         seed = key % 2**31 if self.seat.sampled else 0
         return Question(self.model, *self._about, (system, *remembered, question), seed)
+
+    def _clock(self, view: State) -> int:
+        return int(self.game.clock(np.atleast_1d(view))[0])
 
     def _decide(self, question: Question, legal: I8) -> Decision:
         if question in self.ledger.done:
@@ -592,10 +595,6 @@ def _place(view: State) -> tuple[Any, ...]:
     return tuple(int(view[name]) for name in ("board", "leg", "seat", "player") if name in (view.dtype.names or ()))
 
 
-def _clock(view: State) -> int:
-    return sum(int(view[name]) for name in ("length", "plays") if name in (view.dtype.names or ()))
-
-
 class Usage:
     """What a match asked of a model, counted over its distinct questions; decisions and fallbacks over all tables."""
 
@@ -644,7 +643,7 @@ _OLDER, _NEWER = "max_tokens", "max_completion_tokens"  # names of the same fiel
 _PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds before a second try, doubled each time
 
 
-class OpenAI:
+class OpenAI(Closing):
     """``complete`` of a model behind an address that speaks OpenAI's protocol: OpenAI, vLLM, llama.cpp, Ollama.
 
     Args:
@@ -685,7 +684,24 @@ class OpenAI:
             http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_limit]}),
         )
         self._loop = asyncio.new_event_loop()  # one for all threads that ask: a client belongs to its loop
-        threading.Thread(target=self._loop.run_forever, name="language", daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="language", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End what is being asked, and the thread that asks."""
+        if self._loop.is_closed():
+            return
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _end(self) -> None:
+        requests = asyncio.all_tasks() - {asyncio.current_task()}
+        for request in requests:
+            request.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
+        await self._client.close()
 
     def __call__(self, messages: Sequence[Message], choices: Sequence[str] = (), seed: int | None = None) -> Reply:
         """The reply to ``messages``; one of ``choices`` as JSON where there are some (Structured Outputs)."""
@@ -809,13 +825,14 @@ class Seated(Closing):
         self._names = list[str]()
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
-        completes = [OpenAI(model, base_url, seat) for model in models]
+        self._models = list[OpenAI]()
         try:
+            self._models += (OpenAI(model, base_url, seat) for model in models)
             if models:
                 path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
                 kept = self._opened(path)
                 self.path = path
-            for model, complete in zip(models, completes):
+            for model, complete in zip(models, self._models):
                 show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
                 self._register(f"openai:{model}", model, complete, seat, kept)
             for text in [text for text in texts if text.startswith("ledger:")]:
@@ -853,11 +870,13 @@ class Seated(Closing):
         self._names.append(text)
 
     def close(self) -> None:
-        """Close the ledgers; the names mean nothing any more."""
+        """Close the ledgers and the connections; the names mean nothing any more."""
         for name in self._names:
             agents.NAMES.registered.pop(name, None)
         for ledger in self._ledgers.values():
             ledger.close()
+        for model in self._models:
+            model.close()
 
 
 def _answered(ledger: Ledger[Question, Decision], wanted: str, seat: Seat) -> tuple[str, Seat]:

@@ -459,6 +459,14 @@ def test_a_memory_of_the_own_auction():
     assert [message["content"] for message in model.asked[4][0][2::2]] == ["1H", "2H"]
 
 
+def test_a_memory_is_of_a_whole_game_of_spades():
+    model = Model(lambda messages: messages[-1]["content"].partition("legal actions: ")[2].split(",")[0].split(".")[0])
+    game = bidzoo.make_game("spades_v0", phase="game", max_rounds=2)
+    agent = LanguageAgent(game, model, seat=Seat(memory=True))
+    play(game, [agent, "rb", "rb", "rb"], [0])
+    assert [len(messages) for messages, _ in model.asked] == [2 + 2 * k for k in range(28)]
+
+
 def test_a_memory_of_one_call_is_not_of_another_episode():
     model = Model(lambda _: "P")
     agent = LanguageAgent(MINIBRIDGE, model, seat=Seat(memory=True))

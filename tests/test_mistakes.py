@@ -59,6 +59,12 @@ def seen():
         (lambda: agents.make("sl", weights="none").network, ValueError, "no packaged weights 'none'; choose from a2c"),
         (lambda: throughput.main(float("nan")), ValueError, "seconds nan: expected a length of a slice, more than 0"),
         (lambda: agents.make("sl", weights="no.bin").network, FileNotFoundError, "no.bin: no such file of weights"),
+        (
+            lambda: agents.make("learned", player="srp", worlds=9),
+            ValueError,
+            "player 'srp' tries no cards",
+        ),
+        (lambda: match.duplicate(bridge(), "pass", "pass", [0], 0, -1), ValueError, "policy_seed -1: expected"),
         (lambda: Pool(["sayc"]), TypeError, "pool: 'sayc': expected policies, such as bidzoo.agents.make('sayc')"),
         (lambda: Pool([agents.make("sl")]).add(3), TypeError, "pool: 3: expected policies, such as an object with"),
         (lambda: bidzoo.register_game(3), TypeError, "takes a class or a function that makes a game, got 3"),

@@ -19,6 +19,7 @@ from bidzoo import agents, registry
 from bidzoo.agents.policy import FunctionPolicy
 from bidzoo.benchmarks import match, records
 from bidzoo.cli import bluechip, main
+from bidzoo.cli.match import _bridge_agent
 from bidzoo.play import api, catalog
 from bidzoo.play.session import Session
 from bidzoo.wrappers.gymnasium import SingleAgent, seat_policies
@@ -225,6 +226,13 @@ class Loaded(Agent):
         self.path = path
 
 
+class Whole:
+    name = "whole"
+
+    def act(self, views, legal, rng):
+        return legal.argmax(1)
+
+
 def first(observation, mask):
     assert observation.ndim == mask.ndim == 1
     return mask.argmax()
@@ -347,6 +355,9 @@ def test_the_page_takes_what_the_command_line_named(mine):
     with pytest.raises(ValueError, match="does not play"):
         Session().start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "pass", "pass"])
     assert agents.admit("me=mine_too:Agent") == "me" and agents.admit("mine_too:Agent") == "mine_too:Agent"
+    for text in ("sayc=rpi", "me=sayc", "me=mine_too:first"):
+        with pytest.raises(ValueError, match="is there already, and means another one"):
+            agents.admit(text)
     searcher = agents.admit("bmcs(policy=rl)")
     assert searcher == "bmcs(policy=rl)" and searcher not in catalog.agents_for("comm_v0")
     session = Session()
@@ -354,6 +365,17 @@ def test_the_page_takes_what_the_command_line_named(mine):
     while not session.position().over:
         session.agent_turn(session.cursor)
     assert api.page(session)["table"]["contract"] == "passed out"
+    for name in ("mine_too:first", "mine_too:Whole"):  # which say no games: they play their cards themselves
+        session.start("bridge_v0", {}, [agents.admit(name)] * 4)
+        position = session.position()
+        while not position.over:
+            legal = position.out.mask[0]
+            session.agent_turn(session.cursor)
+            assert session.actions[-1] == legal.argmax()
+            position = session.position()
+        assert isinstance(
+            _bridge_agent(bidzoo.make_game("bridge_v0"), name), FunctionPolicy | sys.modules["mine_too"].Whole
+        )
     assert "mine_too:Agent" in catalog.agents_for("bridge_v0") and "mine_too:Agent" not in catalog.agents_for("comm_v0")
 
 

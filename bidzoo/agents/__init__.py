@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from bidzoo import registry
 from bidzoo.core import plugins
-from bidzoo.core.options import check_options, choose_from, is_plain, literal, options_of
+from bidzoo.core.options import UnknownOptionError, check_options, choose_from, is_plain, literal, options_of
 from bidzoo.core.schema import csv_rows, json_value
 
 if TYPE_CHECKING:
@@ -231,13 +231,22 @@ def register(name: str, factory: str | Callable[..., Any], summary: str = "", ga
     NAMES.register(name, described)
 
 
+_admitted: dict[str, tuple[str, dict[str, Any]]] = {}  # agent and options by the name that ``admit`` gave them
+
+
 def admit(text: str) -> str:
-    """``register`` the agent that ``text`` means, so that lists and pages offer it too; return its name."""
+    """``register`` the agent that ``text`` means, so that lists and pages offer it too; return its name.
+
+    ValueError: another agent has that name.
+    """
     name, agent, options = parts(text)
     name = name or _shown(agent, options)
     if name not in available():
         about = _described(entry(agent))
         register(name, (lambda: make(agent, **options)) if options else agent, about.summary, about.games)
+        _admitted[name] = agent, options
+    elif _admitted.get(name, (name, {})) != (agent, options):
+        raise ValueError(f"agent {text!r}: {name!r} is there already, and means another one; choose another name")
     return name
 
 
@@ -414,7 +423,7 @@ def _policy_of(text: str, target: Any, game: str | Game | None, options: dict[st
     """The policy that ``target``, which ``text`` names, makes or is."""
     if is_plain(target) or _is_policy(target):
         for option in options:
-            raise TypeError(f"agent {text!r} has no option {option!r}: it is there already")
+            raise UnknownOptionError(f"agent {text!r} has no option {option!r}: it is there already")
         return _function_policy(target, game) if is_plain(target) else _with_name(text, target)
     if not _is_factory(target):
         raise ValueError(f"agent {text!r} is {target!r}, expected a class with act(), a function or an agent")

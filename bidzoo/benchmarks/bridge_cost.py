@@ -31,7 +31,7 @@ def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, r
     deals = game.deal_numbers(numbers, seed)
     for policy in map(contestant, agents):
         run = Run(workers, report=lambda done, name=policy.name: report(name, done, boards))  # type: ignore[misc]
-        episodes = play(game, [policy] * 4, numbers, seed, run=run)
+        episodes = play(game, [policy] * 4, numbers, seed, seed, run)
         cost = -episodes.reward[:, 0]
         table.add(
             policy.name,

@@ -4,6 +4,7 @@ No agent learns from those of ``HELD_OUT``, or is selected or tuned on them.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bidzoo import agents
 from bidzoo.agents.bridge.expert import HELD_OUT
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.bridge import MATCH_NOTE, Options, deals_text, line_up, play_rooms
-from bidzoo.benchmarks.match import slow
+from bidzoo.benchmarks.match import made_of, slow
 from bidzoo.benchmarks.results import Figure, Measured, Report, ResultTable, silent
 
 EXPERTS = ("expert-sayc", "expert-21gf", *HELD_OUT)  # of the four systems
@@ -33,7 +34,10 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
     """
     policies, missing = line_up(entries, least=1)
     experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*HELD_OUT, *MET)]
-    pairs = [(ours, theirs) for ours in policies for theirs in experts]
+    for ours, theirs in product(policies, experts):  # results are kept by names
+        if ours.name == theirs.name and made_of(ours) != made_of(theirs):
+            raise ValueError(f"agent {ours.name!r} has the name of an expert that it is not; give it another name")
+    pairs = [*product(policies, experts)]
     boards, contracts = play_rooms([room for pair in pairs for room in (pair, pair[::-1])], options, report)
     imps_won = {}
     for ours, theirs in pairs:

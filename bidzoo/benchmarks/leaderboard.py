@@ -5,7 +5,6 @@ of the boards again and must find the same numbers: an action depends on its own
 """
 
 import json
-import os
 import platform
 import re
 import time
@@ -20,7 +19,7 @@ import numpy as np
 from bidzoo import __version__, agents, registry
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.match import HERE, MatchLedger, Run, duplicate, play_each, seatings, slow
-from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, silent
+from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, machine, silent
 from bidzoo.core.kernels import F64, I64
 from bidzoo.core.options import Range, choose_from
 from bidzoo.core.schema import json_value, parse, shortened, shown
@@ -199,7 +198,7 @@ def enter(
         command(),
         __version__,
         platform.python_version(),
-        f"{os.cpu_count()} cores, {platform.machine()}",
+        machine(),
         round(time.perf_counter() - began, 1),
         values_by_opponent,
     )

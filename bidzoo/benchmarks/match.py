@@ -123,6 +123,7 @@ def play_each(
     actions: bool = False,
 ) -> list[Episodes]:
     """``play`` by each of ``K`` lists of policies, the ``k``-th with policy seed ``K * policy_seed + k``."""
+    policy_seed = checked_seed(policy_seed, "policy_seed")
     return [
         play(game, policies, boards, seed, len(seatings) * policy_seed + k, run.after(k * len(boards)), actions)
         for k, policies in enumerate(seatings)

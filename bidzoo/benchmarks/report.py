@@ -90,10 +90,11 @@ def cell(value: Any) -> Markup:
 def pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
     """The figures as PNG files in ``folder``, named by their titles."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
+    paths = list[Path]()
     for figure in figures:
         name = "-".join(re.findall(r"[a-z0-9]+", figure.title.lower()))
-        paths.append(folder / f"{name}.png")
+        path = folder / f"{name}.png"
+        paths.append(path if path not in paths else folder / f"{name}-{len(paths) + 1}.png")
         _savefig(figure, paths[-1], "png")
     return paths
 
@@ -218,9 +219,10 @@ def read(files: Sequence[Path]) -> list[dict[str, Any]]:
         if path.suffix.lower() not in KINDS and str(path) != "-":
             kind = "a folder" if path.is_dir() else f"ending {path.suffix!r}"
             raise ValueError(f"{path}: {kind}, expected {', '.join(KINDS)}, or - for standard input")
-        if path.suffix == ".csv":
+        ending = path.suffix.lower()
+        if ending == ".csv":
             documents.append(curves(path))
-        elif path.suffix != ".json":
+        elif ending != ".json":
             documents.append(_document("match", path.stem, replay.summaries(path)))
         elif isinstance(value := json_value(path.read_bytes(), path), dict) and "challenge" in value:
             entry = leaderboard.load(path)

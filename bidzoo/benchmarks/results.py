@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import platform
 import shlex
 import sys
@@ -18,6 +17,7 @@ from bidzoo import __version__
 from bidzoo.core.options import NotFinite, Weight, Whole, literal
 from bidzoo.core.schema import csv_rows, json_value, parse, shown
 from bidzoo.core.storage import replace_file
+from bidzoo.core.threads import cores
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "published"
 
@@ -146,6 +146,11 @@ def two_digits(value: float) -> str:
     return f"{value:#.2g}".rstrip(".")
 
 
+def machine() -> str:
+    """What results say of the machine that they were measured on."""
+    return f"{cores()} cores, {platform.machine()}"
+
+
 def command() -> str:
     """This command line as it is published: files outside the working folder by their names alone."""
     script = Path(sys.argv[0])
@@ -170,7 +175,7 @@ def save(
         "seed": seed,
         "version": __version__,
         "python": platform.python_version(),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
+        "machine": machine(),
         "seconds": round(seconds, 1),
         "tables": [{**vars(table), "columns": list(table.columns), "rows": _plain(table.rows)} for table in tables],
         "figures": [{name: x for name, x in vars(figure).items() if x or name != "errors"} for figure in figures],

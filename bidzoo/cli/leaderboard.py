@@ -12,7 +12,9 @@ from bidzoo.cli.options import (
     Workers,
     agent,
     agent_names,
+    in_runs,
     output,
+    plain_name,
     progress,
     say,
     seated,
@@ -80,7 +82,7 @@ def enter(
         progress() as report,
     ):
         entry = leaderboard.enter(the_challenge, agent, source, workers, ledger_path, report)
-        path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
+        path = json or in_runs(f"leaderboard/{challenge}-{plain_name(entry.name)}", agent, ending=".json")
         leaderboard.save(path, entry)  # before the ledger is removed
     printing.show([leaderboard.ranking(the_challenge, [entry])])
     say(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")

@@ -14,6 +14,8 @@ from typer.core import TyperGroup
 from bidzoo import __version__
 from bidzoo.cli import bench, bluechip, compiling, deals, exploit, leaderboard, match, options, play, train
 from bidzoo.core import plugins
+from bidzoo.core.jobs import WorkersDiedError
+from bidzoo.core.options import UnknownOptionError
 from bidzoo.core.schema import visible
 
 EXTRAS = {  # what to install for a package that is missing
@@ -213,7 +215,7 @@ def _show_once(message: Warning | str, category: type[Warning], *where: Any, **m
 
 def explained(problem: BaseException) -> str | None:
     """One line about an expected error; None for a slip of ours, which needs its traceback."""
-    if not isinstance(problem, ValueError | KeyError | OSError | ImportError):
+    if not isinstance(problem, ValueError | KeyError | OSError | ImportError | UnknownOptionError | WorkersDiedError):
         return None
     if isinstance(problem, KeyError):
         text = str(problem.args[0])

@@ -1,6 +1,5 @@
 """``bidzoo match``: two agents against each other in any game, and records; ``bidzoo replay``: any such file again."""
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -26,6 +25,7 @@ from bidzoo.cli.options import (
     going_on,
     in_runs,
     output,
+    plain_name,
     progress,
     say,
     seated,
@@ -139,7 +139,8 @@ def match(
         asked = (env, game_settings, partner, boards, seed, base_url, seat, ledger)
         seconds = time.perf_counter() - began
         if json is None:
-            _keep(in_runs(_file_name(names), *asked, ending=".json"), table, seed, seconds)
+            name = "-".join(["match", *map(plain_name, names)])
+            _keep(in_runs(name, names, *asked, ending=".json"), table, seed, seconds)
         else:
             results.save(json, "match", [table], seed=seed, seconds=seconds)
             say(f"result written to {json}")
@@ -147,11 +148,6 @@ def match(
             match_records = records_of_match()
             records.write(out, match_records)
             say(f"{counted(len(match_records), 'record')} written to {out}")
-
-
-def _file_name(names: tuple[str, str]) -> str:
-    """``match-sayc-pass``, whatever else the names hold that no file's name should."""
-    return "-".join(["match", *(re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")[:60] for name in names)])
 
 
 def _keep(path: Path, table: "ResultTable", seed: int, seconds: float) -> None:
@@ -204,9 +200,9 @@ def _bridge(
     from bidzoo.envs.bridge.deals import READERS, SPLITS, is_estimated, read_deals
     from bidzoo.envs.bridge.game import Bridge
 
-    first, second = (_bridge_agent(env, name) for name in names)
-    opposite = first if partner is None else _bridge_agent(env, partner)
     game = Bridge(env == "bridge_v0", shuffle=False, augment=chosen["deals"] in SPLITS, **chosen)
+    first, second = (_bridge_agent(game, name) for name in names)
+    opposite = first if partner is None else _bridge_agent(game, partner)
     file, warning = Path(str(chosen["deals"])), ""
     if game.needs_dd_tricks and file.suffix.lower() in READERS:
         _check_tables(file, game)
@@ -266,14 +262,12 @@ def _check_tables(path: Path, game: "Bridge") -> None:
             raise ValueError(f"{path}: double-dummy table of deal {row}: {problem}; solve them anew with: {command}")
 
 
-def _bridge_agent(env: str, name: str) -> "Policy":
+def _bridge_agent(game: "Bridge", name: str) -> "Policy":
     from bidzoo import agents
-    from bidzoo.agents.bridge.card_play import WithCards
     from bidzoo.benchmarks.bridge import contestant
 
-    if env == AUCTION:
-        return contestant(name)
-    return agents.resolve(name, env) if env in agents.games_of(name) else WithCards(contestant(name))
+    policy = agents.resolve(name, game)
+    return contestant(policy) if game.id == AUCTION else policy
 
 
 def _other(

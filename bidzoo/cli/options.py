@@ -1,6 +1,7 @@
 """What commands share: bars and tables, options, ``--set NAME=VALUE`` for one game or algorithm, and Ctrl-C."""
 
 import os
+import re
 import shutil
 import signal
 import sys
@@ -361,6 +362,11 @@ def kept_until_the_end(path: Path) -> "Iterator[Path]":
 def in_runs(suite: str, *asked: object, ending: str = "") -> Path:
     """The file or folder in runs/ of the command that was asked for this alone."""
     return Path("runs", f"{suite}-{sha256(repr(asked).encode()).hexdigest()[:12]}{ending}")
+
+
+def plain_name(text: str) -> str:
+    """``text`` without what no file's name should hold, as the beginning of one."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-")[:60]
 
 
 @contextmanager

@@ -35,6 +35,10 @@ Task = tuple[Any, ...]  # arguments
 Results = Iterator[tuple[int, Any]]  # number of the task, what it returned
 
 
+class WorkersDiedError(RuntimeError):
+    """A task whose workers died whenever it was run."""
+
+
 def run(
     function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, backend: str | None = None
 ) -> Iterator[Any]:
@@ -48,7 +52,7 @@ def run(
 
     Raises:
         ValueError: an unknown backend, or less than one worker.
-        RuntimeError: a task's worker died again and again.
+        WorkersDiedError: a task's worker died again and again.
     """
     return _in_order(as_completed(function, tasks, workers, backend))
 
@@ -86,8 +90,13 @@ def _in_order(results: Results) -> Iterator[Any]:
             next_number += 1
 
 
-def _on_one_thread(function: Callable[..., Any], *task: Any) -> Any:
-    """``function(*task)`` on one thread: the workers share the cores. Ctrl-C is left to the process that waits."""
+def _on_one_thread(caller: int, function: Callable[..., Any], *task: Any) -> Any:
+    """``function(*task)`` on one thread: the workers share the cores. Ctrl-C is left to the process that waits.
+
+    A worker may be a thread of the ``caller``'s process (``Client(processes=False)``), which keeps its threads.
+    """
+    if os.getpid() == caller:
+        return function(*task)
     set_threads(1)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -209,7 +218,10 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
             _executor = executor = get_reusable_executor(  # a new one after a death
                 max_workers=workers, env=WORKER, initializer=_end_with, initargs=(os.getpid(),)
             )
-            futures = {executor.submit(_on_one_thread, function, *tasks[number]): number for number in sorted(pending)}
+            futures = {
+                executor.submit(_on_one_thread, os.getpid(), function, *tasks[number]): number
+                for number in sorted(pending)
+            }
         try:
             for future in done_first(futures):
                 if isinstance(future.exception(), BrokenProcessPool):
@@ -221,10 +233,14 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
                 future.cancel()
         failures = failures + 1 if len(pending) == before else 0
         if failures > RETRIES:
-            raise RuntimeError(f"the workers of tasks {sorted(pending)[:workers]} died {failures} times in a row")
+            raise WorkersDiedError(f"the workers of tasks {sorted(pending)[:workers]} died {failures} times in a row")
+
+
+_client: Any = None  # of the cluster that was made here; it stays to the end of this process
 
 
 def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
+    global _client
     import dask
     from distributed import Client, KilledWorker
     from distributed import as_completed as done_first
@@ -232,17 +248,21 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     local = dask.config.get("scheduler-address", None) is None
     try:
         client = Client.current()
-    except ValueError:  # none yet; it stays to the end of this process
+    except ValueError:  # none yet
         client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if local else Client()
+        _client = client if local else None
+    if client is _client and len(client.scheduler_info()["workers"]) != workers:
+        client.cluster.scale(workers)
+        client.wait_for_workers(workers)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):  # policies hold their networks
         # scattered data would be lost with a worker, results are not
         shared = client.submit(_identity, function, pure=False)
-    futures = {client.submit(_on_one_thread, shared, *task, pure=False): i for i, task in enumerate(tasks)}
+    futures = {client.submit(_on_one_thread, os.getpid(), shared, *task, pure=False): i for i, task in enumerate(tasks)}
     for future in done_first(futures):
         try:
             result = future.result()
         except KilledWorker as problem:
-            raise RuntimeError(f"the workers of task {futures[future]} died again and again") from problem
+            raise WorkersDiedError(f"the workers of task {futures[future]} died again and again") from problem
         yield futures[future], result
 
 

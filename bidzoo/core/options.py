@@ -86,17 +86,21 @@ def kinds_of(function: Callable[..., Any]) -> dict[str, Any]:
     return kinds | (get_type_hints(taken, include_extras=True) if taken else {})
 
 
+class UnknownOptionError(TypeError):
+    """An option that what is made does not have."""
+
+
 def check_options(owner: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Names and values of ``options`` are such as ``function`` takes; ``owner`` heads the error on a name.
 
     Raises:
-        TypeError: no option of that name; names the nearest and the choices.
+        UnknownOptionError: no option of that name; names the nearest and the choices.
         ValueError: a value that the option's declared type does not allow; says what was expected.
     """
     choices = options_of(function)
     for name in options:
         if choices is not None and name not in choices:
-            raise TypeError(f"{owner} has no option {name!r}; {choose_from(name, choices)}")
+            raise UnknownOptionError(f"{owner} has no option {name!r}; {choose_from(name, choices)}")
     kinds = kinds_of(function)
     for name, value in options.items():
         check_value(name, kinds.get(name, Any), value)

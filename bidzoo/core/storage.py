@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import shlex
+import stat
 import sys
 import tempfile
 import time
@@ -91,9 +92,7 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
             target = path.resolve()
             target.parent.mkdir(parents=True, exist_ok=True)
             with _new_file(content, dir=target.parent, prefix=f".{target.name}.") as name:
-                mask = os.umask(0)  # ``mkstemp`` ignores the process's file mode mask
-                os.umask(mask)
-                os.chmod(name, 0o666 & ~mask)
+                os.chmod(name, _mode(target))
                 os.replace(name, target)
             _sync_folder(target.parent)
     except OSError as problem:
@@ -105,6 +104,15 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
         raise OSError(problem.errno, text, str(path)) from problem
     with suppress(OSError):  # the file is there, whatever others have left beside it
         sweep(target, _ABANDONED)
+
+
+def _mode(target: Path) -> int:
+    """Permissions of a file that takes the place of ``target``: the same, or those of any new file."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)  # can only be read by setting it; ``mkstemp`` ignores it
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 @contextmanager
@@ -121,7 +129,8 @@ def _new_file(content: bytes | Callable[[IO[bytes]], object], **place: Any) -> I
             os.fsync(file.fileno())
         yield name
     except BaseException:
-        os.unlink(name)
+        with suppress(FileNotFoundError):  # renamed before a signal came
+            os.unlink(name)
         raise
 
 
@@ -160,10 +169,11 @@ class Lock:
     """
 
     def __init__(self, path: Path) -> None:
-        lock_path = path.with_name(f"{path.name}.lock")
+        target = path.resolve()  # a file has one lock, whatever links lead to it
+        lock_path = target.with_name(f"{target.name}.lock")
         while True:
             with _named(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
+                target.parent.mkdir(parents=True, exist_ok=True)
                 file = open(lock_path, "a+b", buffering=0)  # noqa: SIM115  closed by release()
             if not _claim(file):
                 file.seek(0)
@@ -477,6 +487,8 @@ def source_digest(*modules: str) -> str:
 @cache
 def _source(name: str) -> tuple[str, list[str]]:
     """A module's name and a digest of its code, and the modules that it imports from bidzoo and its own package."""
+    if name == "__main__" and not hasattr(sys.modules[name], "__file__"):
+        raise ValueError("an agent of a notebook or of python -c has no file: move it to a module to keep its results")
     path = getattr(sys.modules.get(name), "__file__", None) or getattr(find_spec(name), "origin", None)
     if path is None or not path.endswith(".py"):
         return name, []

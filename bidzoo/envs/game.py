@@ -367,6 +367,12 @@ class Game(ABC):
         """This game, with an encoder of its own."""
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What the game was made with; what it has worked out since would tell equal games apart in a ledger."""
+        bases = [vars(each) for each in type(self).__mro__]
+        cached = {name for each in bases for name, value in each.items() if isinstance(value, cached_property)}
+        return {name: value for name, value in vars(self).items() if name not in cached}
+
     @cached_property
     def table(self) -> np.dtype[np.void]:
         """The record of a ``Table``: a state and buffers, of one type for all encoders, so that they share kernels."""

@@ -7,6 +7,7 @@ from bidzoo import agents, registry
 from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import SEAT_NAMES
 from bidzoo.core.options import choose_from
+from bidzoo.envs.game import Game
 
 HUMAN = "human"
 USUAL = ("sayc", "sl", "bis", "jps", "exact")  # the first of these that plays the game
@@ -135,23 +136,19 @@ def usual_seats(game_id: str) -> list[str]:
     return [HUMAN if p == (2 if players == 4 else 0) else usual(game_id) for p in range(players)]
 
 
-def make_agent(game_id: str, name: str) -> Policy:
-    """The agent ``name`` for ``game_id``; in ``bridge_v0`` a bidder gets a card player.
+def make_agent(game: Game, name: str) -> Policy:
+    """The agent ``name`` for ``game``; in ``bridge_v0`` a bidder gets a card player.
 
     Raises:
         ValueError: it does not play that game, or lacks what it needs.
     """
-    if name not in agents_for(game_id):
-        raise ValueError(f"{name!r} does not play {game_id}; choose from {HUMAN}, {', '.join(agents_for(game_id))}")
+    choices = agents_for(game.id)
+    if name not in choices:
+        raise ValueError(f"{name!r} does not play {game.id}; choose from {HUMAN}, {', '.join(choices)}")
     try:
-        policy = agents.resolve(name)
+        return agents.resolve(name, game)
     except ImportError as problem:
         raise ValueError(f"agent {name!r} cannot be made: {problem}") from problem
-    if game_id == "bridge_v0" and game_id not in agents.games_of(name):
-        from bidzoo.agents.bridge.card_play import WithCards
-
-        return WithCards(policy)
-    return policy
 
 
 def menu() -> list[dict[str, Any]]:

@@ -175,11 +175,11 @@ class Session:
     Methods may be called from several threads; an agent thinks outside the lock.
     """
 
-    def __init__(self, make: Callable[[str, str], Policy] = make_agent) -> None:
-        """``make`` makes an agent from a game's id and the agent's name."""
+    def __init__(self, make: Callable[[Game, str], Policy] = make_agent) -> None:
+        """``make`` makes an agent from a game and the agent's name."""
         self.lock = RLock()
         self._make = make
-        self._policies: dict[tuple[str, str], Policy] = {}
+        self._policies: dict[tuple[str, str, str], Policy] = {}  # by game, its options, name
         self.reveal = False
         self.boards: list[Any] = []  # of the open file
         self.source = ""
@@ -304,15 +304,16 @@ class Session:
     def policy(self, name: str | None = None) -> Policy | None:
         """The agent ``name``, by default the one to act; None for a human."""
         with self.lock:
-            game_id = self.setup.game_id
+            setup = self.setup
             if name is None:
                 player = self.position().player
                 name = HUMAN if player < 0 else self.seats[player]
             if name == HUMAN:
                 return None
-            if (game_id, name) not in self._policies:
-                self._policies[game_id, name] = self._make(game_id, name)
-            return self._policies[game_id, name]
+            key = setup.game_id, str(setup.options), name
+            if key not in self._policies:
+                self._policies[key] = self._make(setup.game, name)
+            return self._policies[key]
 
     def explain(self, name: str | None = None) -> Explanation:
         """What the agent ``name`` (default: the one to act) would think in the place of the player to act."""

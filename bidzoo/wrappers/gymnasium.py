@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
@@ -63,6 +64,11 @@ class Partners(Pool):
         return np.concatenate([observation, self.told[self.sampled(boards)]], axis=1)
 
 
+def _own_partners(policies: Sequence[Policy | None]) -> list[Policy | None]:
+    """``policies``, with partners that no other environment gives its seed."""
+    return [copy(policy) if isinstance(policy, Partners) else policy for policy in policies]
+
+
 def _partners_of(policies: Sequence[Policy | None]) -> Partners | None:
     return next((policy for policy in policies if isinstance(policy, Partners)), None)
 
@@ -105,7 +111,7 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
         mask_in: MaskIn = "info",
     ) -> None:
-        self.game, self.learner = game, game.player_at(learner)
+        self.game, self.learner, policies = game, game.player_at(learner), _own_partners(policies)
         self._policies = other_policies(game, policies, self.learner)
         self._random = random_seats(game, self._policies)
         self._partners, self._seed = _partners_of(policies), random_seed()
@@ -274,6 +280,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     ) -> None:
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
+        policies = _own_partners(policies)
         check_value("mask_in", MaskIn, mask_in)
         self.mask_in, self._mode = mask_in, _autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}

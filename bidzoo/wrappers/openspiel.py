@@ -269,7 +269,7 @@ NAMES: dict[str, str] = {}  # in OpenSpiel, by id
 def _register_or_warn(env_id: str) -> None:
     try:
         registered = _register(env_id)
-    except ValueError as problem:  # of somebody else's package: bidzoo's games go on without it
+    except (ValueError, ImportError) as problem:  # of somebody else's package: bidzoo's games go on without it
         warn(f"{env_id} is not registered with OpenSpiel: {problem}", stacklevel=2)
         return
     NAMES[env_id] = registered.__name__

@@ -191,4 +191,6 @@ class SB3VecEnv(VecEnv):
         return [False] * len(list(self._get_indices(indices)))
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Close the parts, and with them their windows."""
+        for part in self.parts:
+            part.close()

@@ -87,6 +87,14 @@ def test_enter_and_verify(challenge, agent, tmp_path):
     assert "not verified" in done.output
 
 
+def test_entries_of_one_name_have_a_file_each(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("one", "other"):
+        agents.make("exact").policy(SMALL.game).save(tmp_path / folder / "best.safetensors")
+        assert run("enter", SMALL.name, f"{folder}/best.safetensors").exit_code == 0
+    assert len([*tmp_path.glob(f"runs/leaderboard/{SMALL.name}-best-*.json")]) == 2
+
+
 def test_progress_counts_the_boards_of_all_opponents():
     seen = []
     entry = leaderboard.enter(BRIDGE, "pass", report=lambda label, done, total: seen.append((done, total)))

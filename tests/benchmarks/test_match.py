@@ -172,6 +172,7 @@ def test_a_ledger_tells_every_match_from_others(tmp_path):
             ledger.names(game, [one, one], 0, 0, [np.arange(3)]),
         ]
     assert len({*map(tuple, named)}) == len(named)
+    game.start(0)  # works out what the game then keeps
     with match.MatchLedger(tmp_path / "ledger", [one]) as ledger:  # whoever else plays elsewhere
         assert ledger.names(game, [one, one], 0, 0, boards) == named[0]
         with pytest.raises(ValueError, match="random: not one of the policies that the ledger was opened with"):
@@ -411,7 +412,7 @@ def test_whole_boards_of_bridge(tmp_path):
     printed = run("match", "random", "random", "--env", "bridge_v0", "--boards", 3, "--out", out)
     assert "IMPs on 3 boards of 3 deals" in printed and "6 replayed" in run("replay", out)
     assert any(record["cards"] for record in records.read(out))
-    assert isinstance(_bridge_agent("bridge_v0", "pass"), WithCards)
+    assert isinstance(_bridge_agent(bidzoo.make_game("bridge_v0"), "pass"), WithCards)
 
 
 @pytest.mark.parametrize(("partners", "expected"), [(((0, 1), (2, 3)), (0, 0, 1, 1)), (((0, 3), (1, 2)), (0, 1, 1, 0))])

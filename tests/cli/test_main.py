@@ -20,6 +20,8 @@ from bidzoo.benchmarks import leaderboard, printing, results
 from bidzoo.cli import main, options
 from bidzoo.cli.options import LAST_BOARD, progress
 from bidzoo.core import plugins
+from bidzoo.core.jobs import WorkersDiedError
+from bidzoo.core.options import UnknownOptionError
 from bidzoo.envs import game
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
@@ -112,6 +114,8 @@ def missing(name):
         (FileNotFoundError(2, "No such file or directory", "a.pbn"), "a.pbn: no such file or directory"),
         (PermissionError(13, "Permission denied", "a.pbn"), "a.pbn: permission denied"),
         (ImportError("pictures need matplotlib"), "pictures need matplotlib"),
+        (UnknownOptionError("agent 'sayc' has no option 'x'"), "agent 'sayc' has no option 'x'"),
+        (WorkersDiedError("the workers of tasks [0] died"), "the workers of tasks [0] died"),
         (missing("dask"), "No module named 'dask'; pip install 'bidzoo[cluster]'"),
         (missing("torch.nn"), "No module named 'torch.nn'; pip install 'bidzoo[train]'"),
     ],
@@ -226,6 +230,7 @@ def test_numbers_that_no_machine_can_serve(capsys, monkeypatch, command, fault):
         ("train record 1 --out", "x.npz"),
         ("train sl nowhere.npz --out", "x"),
         ("train ppo --out", "x"),
+        ("exploit sayc --partner", "x.safetensors"),
     ],
 )
 def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, command, name):

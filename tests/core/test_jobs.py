@@ -69,7 +69,7 @@ def test_tasks_of_dead_workers_are_run_again(tmp_path):
 def test_a_task_that_always_dies_is_named(monkeypatch):
     assert jobs.RETRIES == 3
     monkeypatch.setattr(jobs, "RETRIES", 1)  # every one starts two processes
-    with pytest.raises(RuntimeError, match=r"tasks \[0, 1\] died 2 times in a row"):
+    with pytest.raises(jobs.WorkersDiedError, match=r"tasks \[0, 1\] died 2 times in a row"):
         list(jobs.run(die, [(0,), (1,)], workers=2))
 
 

@@ -64,6 +64,15 @@ def test_a_lock_is_free_again_when_it_is_dropped(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links are for administrators there")
+def test_a_file_has_one_writer_whatever_links_lead_to_it(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    lines = Lines(tmp_path / "a")
+    with pytest.raises(ValueError, match="link: already being written"):
+        Lines(tmp_path / "link")
+    lines.close()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed there")
 def test_a_lock_is_claimed_on_the_file_that_is_there(tmp_path, monkeypatch):
     """Not on one that its holder removed between opening and claiming: two would hold a lock each."""
@@ -347,6 +356,27 @@ def test_a_new_file_is_for_whom_the_mask_allows(tmp_path, mask):
     finally:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_file_is_for_whom_it_was_before(tmp_path):
+    path = tmp_path / "private.json"
+    path.touch(mode=0o600)
+    replace_file(path, b"{}")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_interrupt_after_the_file_is_there_is_an_interrupt(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def interrupted(*names):
+        replace(*names)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replace_file(tmp_path / "a", b"all")
+    assert (tmp_path / "a").read_bytes() == b"all"
 
 
 def test_a_job_is_kept_once(tmp_path):

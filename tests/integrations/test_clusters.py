@@ -16,6 +16,7 @@ from bidzoo import agents
 from bidzoo.benchmarks import bridge
 from bidzoo.benchmarks.match import Run, duplicate, play
 from bidzoo.core import jobs
+from bidzoo.core.threads import get_threads, kernel_threads
 from bidzoo.envs.bridge.game import Bridge
 
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore")]
@@ -96,6 +97,21 @@ def test_a_match_on_dask_is_the_match_here(dask):
         duplicate(game, ours, theirs, BOARDS[:200], seed=2, run=Run(2, "dask")),
         duplicate(game, ours, theirs, BOARDS[:200], seed=2),
     )
+
+
+def test_a_second_call_has_the_workers_it_asks_for(dask):
+    import distributed
+
+    for workers in (1, 2):
+        assert list(jobs.run(pow, [(2, k) for k in range(4)], workers, "dask")) == [1, 2, 4, 8]
+        assert len(distributed.Client.current().scheduler_info()["workers"]) >= workers
+
+
+def test_a_worker_in_this_process_leaves_it_its_threads(dask):
+    import distributed
+
+    with kernel_threads(3), distributed.Client(processes=False, dashboard_address=None, set_as_default=True):
+        assert list(jobs.run(pow, [(2, 3)], 1, "dask")) == [8] and get_threads() == 3
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-import bidzoo  # noqa: F401  registers the environments
+import bidzoo
+from bidzoo.wrappers.gymnasium import SingleAgent, seat_policies
 
 NAMES = ["expert-sayc", "expert-21gf", "pass"]
 
@@ -23,6 +24,17 @@ def test_every_board_draws_a_partner():
     assert set(drawn) == set(NAMES)
     for board in (7, 2):
         assert env.reset(seed=3, options={"board": board})[1]["partner"] == drawn[board]
+
+
+def test_environments_that_share_their_policies_draw_alone():
+    game = bidzoo.make_game("bridge_bidding_v0")
+    policies = seat_policies(game, 0, opponents="pass", partner=["sayc", "pass"], partner_told="name")
+    one, other = SingleAgent(game, policies), SingleAgent(game, policies)
+    drawn = [one.reset(seed=1, options={"board": board})[1]["partner"] for board in range(12)]
+    for board in range(12):
+        one.reset(seed=1, options={"board": board})
+        other.reset(seed=2)
+        assert one.step(0)[-1]["partner"] == drawn[board]
 
 
 def test_a_vector_draws_the_same_and_may_tell():

@@ -472,7 +472,12 @@ def learned(
         last: it searches in the last so many tricks.
         certain: standard errors by which another card must then be better than the network's.
         lookup: the rest of its lookup record (see ``lookup.py``); default: the shipped one.
+
+    Raises:
+        ValueError: settings of the search for another ``player``, which does not search.
     """
+    if player != "learned" and (worlds, last, certain) != (0, 13, 1.0):
+        raise ValueError(f"player {player!r} tries no cards: expected no worlds, last and certain, or player 'learned'")
     card_player = Player("learned", last, certain=certain, worlds=worlds) if player == "learned" else player
     if weights is not None:
         lookup = with_parts(shipped_lookup() if lookup is None else lookup, **load_network(weights))

@@ -53,12 +53,14 @@ def game_of(name: str) -> SignallingGame:
 @row
 def draw_row(strategy: F64, first: I32, count: I32, action: I32, node: int, own: int, number: float) -> int:
     """The action that ``number`` in [0, 1) draws at ``node`` for the type ``own``."""
-    child = first[node]
-    remaining = number - strategy[child, own]
-    while remaining >= 0.0 and child < first[node] + count[node] - 1:
-        child += 1
-        remaining -= strategy[child, own]
-    return int(action[child])
+    drawn = first[node]
+    for child in range(first[node], first[node] + count[node]):
+        if strategy[child, own] > 0.0:
+            drawn = child  # the last one with a chance takes what rounding leaves
+            number -= strategy[child, own]
+            if number < 0.0:
+                break
+    return int(action[drawn])
 
 
 @row

@@ -198,6 +198,13 @@ def test_table_against_the_experts_is_of_duplicate_matches():
     assert not set(experts.HELD_OUT) & set(experts.MET)
 
 
+def test_nobody_plays_under_the_name_of_an_expert():
+    with pytest.raises(ValueError, match="agent 'expert-acol' has the name of an expert that it is not"):
+        experts.main(["expert-acol=sayc"], bridge.Options(2))
+    held_out = experts.main(["expert-acol"], bridge.Options(4))[0][0]
+    assert held_out.rows[0]["expert-acol"].mean == 0
+
+
 def test_gain_by_search_is_over_the_policy_on_the_same_boards():
     search = agents.make("bmcs", r_max=20, p_max=100)
     (table, _), _ = experts.main(["sayc", "ppo", search], bridge.Options(40, 2, search_boards=6, workers=1))
