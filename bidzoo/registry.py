@@ -286,7 +286,8 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
         TypeError: the game has no such option; names the choices.
     """
     kind = env_class(env_id)
-    check_options(game_id(env_id), kind, options)
+    named = {name: value for name, value in options.items() if name != "observation"}  # an encoder goes with any game
+    check_options(game_id(env_id), kind, named)
     with plugins.outside(lambda: f"game {env_id!r}"):
         env = kind(**options)
     _check_id(game_id(env_id), env.game)
@@ -328,14 +329,15 @@ _checked: set[tuple[Callable[..., Game], str]] = set()
 
 
 def _check_new(env_id: str, game: Game) -> None:
-    """Check a small game from outside briefly, once for each size: compiled, its errors would damage our memory."""
+    """Check a game from outside briefly, once for each size: compiled, its errors would damage our memory."""
     if _entry(env_id).module:
         return
     from bidzoo.envs.check import check_quickly
+    from bidzoo.envs.python_game import PythonGame
     from bidzoo.envs.signalling.game import SignallingGame
 
     key = rules_of(env_id), str(game)
-    if isinstance(game, SignallingGame) and key not in _checked:
+    if isinstance(game, SignallingGame | PythonGame) and key not in _checked:
         check_quickly(game)
         _checked.add(key)
 

@@ -221,6 +221,10 @@ class Nameless:
     pass
 
 
+class Text(Agent):
+    games = "bridge_bidding"
+
+
 class Loaded(Agent):
     def __init__(self, path, step=1):
         self.path = path
@@ -261,14 +265,14 @@ def test_agents_by_their_place(mine):
     named = agents.make("other=mine_too:ready")
     assert named.name == "other" and sys.modules["mine_too"].ready.name == "mine"
     assert agents.options("mine_too:Agent") == {"step": 1}
-    assert agents.games_of("x=mine_too:Agent") == ("bridge_bidding_v0",)
+    assert agents.games_of("x=mine_too:Agent") == agents.games_of("mine_too:Text") == ("bridge_bidding_v0",)
 
 
 @pytest.mark.parametrize(
     ("text", "game", "error", "words"),
     [
         ("mine_tow:Agent", None, ValueError, "no module 'mine_tow' in this folder or installed"),
-        ("mine_too:Agend", None, ValueError, "nothing called 'Agend' there; did you mean 'Agent'?"),
+        ("mine_too:Agend", None, ValueError, "mine_too.py; did you mean 'Agent'? choose from"),
         (
             "mine_too:number",
             None,

@@ -187,7 +187,14 @@ def _described(agent_entry: Entry) -> Entry:
         return agent_entry
     target = _load(agent_entry.target)
     summary = agent_entry.summary or (getdoc(target) or "").partition("\n")[0]
-    return replace(agent_entry, summary=summary, games=agent_entry.games or tuple(getattr(target, "games", ())))
+    return replace(agent_entry, summary=summary, games=agent_entry.games or _games(target))
+
+
+def _games(target: Any) -> tuple[str, ...]:
+    """Ids of the games that ``target`` says it plays; a text is one, and names without the version are understood."""
+    said = getattr(target, "games", ())
+    known, names = registry.NAMES.known(), (said,) if isinstance(said, str) else tuple(said)
+    return tuple(f"{name}_v0" if name not in known and f"{name}_v0" in known else name for name in names)
 
 
 def _load(target: str | Callable[..., Any]) -> Any:
@@ -335,10 +342,10 @@ def _check_size(policy: Policy, game: str | Game | None) -> None:
         raise ValueError(f"agent {policy.name!r} was made for {made_for}, it does not play {game}")
 
 
-def games_of(policy: str | Policy) -> tuple[str, ...]:
+def games_of(policy: Agent) -> tuple[str, ...]:
     """Ids of the games that an agent says it plays; none where it does not say."""
-    if not isinstance(policy, str):
-        return tuple(getattr(policy, "games", ()))
+    if not isinstance(policy, str | os.PathLike):
+        return _games(policy)
     agent_entry = entry(parts(policy)[1])
     return agent_entry.games or _described(agent_entry).games
 

@@ -68,7 +68,7 @@ def check_agent(
         KeyError, TypeError: as of ``agents.resolve`` and ``bidzoo.make_game``.
     """
     if game is None:
-        said = agents.games_of(policy) if isinstance(policy, str) else tuple(getattr(policy, "games", ()))
+        said = agents.games_of(policy)
         game = said[0] if said else "bridge_bidding_v0"
     rules = registry.make_game(game, **options) if isinstance(game, str) else game
     agent = agents.resolve(policy, rules)

@@ -5,8 +5,6 @@ bridge by ``duplicate`` in IMPs, in the other games by ``pairings``, whose ``sum
 """
 
 import hashlib
-import io
-import pickle
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Sequence
@@ -25,7 +23,7 @@ from bidzoo.agents.spades.games import share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
-from bidzoo.core.storage import Closing, Ledger, source_digest
+from bidzoo.core.storage import Closing, Ledger, is_installed, modules_of, source_digest
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
@@ -236,7 +234,7 @@ class MatchLedger(Closing):
         if unknown := [policy.name for policy in policies if id(policy) not in self._policies]:
             raise ValueError(f"{', '.join(unknown)}: not one of the policies that the ledger was opened with")
         digests = [self._digests[id(policy)] for policy in policies]
-        match = joblib.hash((source_digest(__name__, type(game).__module__), game, digests, seed, policy_seed))
+        match = joblib.hash((source_digest(__name__, *_code_of(game)), game, digests, seed, policy_seed))
         players = " ".join(policy.name for policy in policies)
         return [MatchJob(players, match, " ".join(map(str, share))) for share in shares]
 
@@ -265,13 +263,14 @@ class MatchLedger(Closing):
 
 
 def made_of(policy: Policy) -> str:
-    """A digest of the content of ``policy``, with all weights that come with bidzoo, whichever it uses.
+    """A digest of the content of ``policy``, with all weights that come with bidzoo, and of code that does not.
 
     Raises:
         ValueError: it cannot be pickled.
     """
     try:
-        digest: str = joblib.hash((policy, _packaged()))
+        own = sorted(module for module in _code_of(policy) if module.partition(".")[0] != "bidzoo")
+        digest: str = joblib.hash((policy, _packaged(), *([source_digest(*own)] if own else [])))
     except Exception as problem:  # whatever its parts raise
         raise ValueError(f"{policy.name}: cannot be pickled, to tell it from others in a file: {problem}") from problem
     return digest
@@ -279,20 +278,18 @@ def made_of(policy: Policy) -> str:
 
 def digests(policy: Policy) -> str:
     """Of the content and the code of ``policy``: what tells it from others of its name where results are kept."""
-    return f"{made_of(policy)} {source_digest(*_modules(policy))}"
+    return f"{made_of(policy)} {source_digest(*_code_of(policy))}"
 
 
-def _modules(policy: Policy) -> set[str]:
-    """The modules of bidzoo, and of the package of ``policy``, whose classes it and its parts are of."""
-    found = {type(policy).__module__}
+def _code_of(value: Policy | Game) -> list[str]:
+    """The modules whose code tells ``value`` from others: bidzoo's, those of its own package, what is not installed."""
+    packages = {"bidzoo", type(value).__module__.partition(".")[0]}
 
-    class Collector(pickle.Pickler):
-        def persistent_id(self, value: Any) -> None:
-            found.add(type(value).__module__)
+    def counts(module: str) -> bool:
+        package = module.partition(".")[0]
+        return package in packages or not is_installed(package)
 
-    Collector(io.BytesIO()).dump(policy)
-    packages = {"bidzoo", type(policy).__module__.partition(".")[0]}
-    return {module for module in found if module.partition(".")[0] in packages}
+    return sorted(filter(counts, modules_of(value)))
 
 
 @cache
@@ -467,8 +464,15 @@ def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable
 
 def _each(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
     table = ResultTable(f"{game}", ["agent", "mean reward"], note="± standard error over boards, each at all seatings")
+    sides = {game.allies(player)[0]: tuple(game.allies(player)) for player in range(game.num_players)}
+
+    def counts(seats: tuple[int, ...], agent: int) -> bool:
+        """Whether ``agent`` is the one side among others, or alone."""
+        held = sum(agent in {seats[player] for player in side} for side in sides.values())
+        return held > 0 and 2 * held <= max(len(sides), 2)
+
     for agent, name in enumerate(names):
-        few = [s for s in zip(seatings(game), played, strict=True) if 2 * s[0].count(agent) <= game.num_players]
+        few = [each for each in zip(seatings(game), played, strict=True) if counts(each[0], agent)]
         rewards = np.concatenate([each.reward[:, np.array(seats) == agent].mean(1) for seats, each in few])
         table.add(name, Estimate.of(rewards, group=np.concatenate([each.boards for _, each in few])))
     return table

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -105,19 +105,23 @@ def _replayed(path: Path, entries: Sequence[Record]) -> Iterator[tuple[Record, S
 def _other_game_tables(path: Path, entries: Sequence[Record]) -> list[ResultTable]:
     """Records of Spades and the small games, a table a match."""
     matches: dict[tuple[str, str, str, str], dict[int, list[tuple[Record, States]]]] = {}
+    numbers = dict[tuple[int, int], int]()  # of the boards, which are told apart by the seed too
     for record, states in _replayed(path, entries):
+        numbers.setdefault((record["seed"], record["board"]), len(numbers))
         key = (record["env"], record["options"], *record["agents"])
         matches.setdefault(key, {}).setdefault(record["seating"], []).append((record, states))
     tables = []
     for (env_id, options, first, second), by_seating in matches.items():
         game = records.game_of(env_id, options)
-        all_episodes = [_episodes(game, by_seating.get(k, [])) for k in range(len(seatings(game)))]
+        all_episodes = [_episodes(game, by_seating.get(k, []), numbers) for k in range(len(seatings(game)))]
         tables.append(summary(game, (first, second), all_episodes))
     return tables
 
 
-def _episodes(game: Game, replayed: Sequence[tuple[Record, States]]) -> Episodes:
-    boards = np.array([record["board"] for record, _ in replayed], np.int64)
+def _episodes(
+    game: Game, replayed: Sequence[tuple[Record, States]], numbers: Mapping[tuple[int, int], int]
+) -> Episodes:
+    boards = np.array([numbers[record["seed"], record["board"]] for record, _ in replayed], np.int64)
     reward = np.array([record["rewards"] for record, _ in replayed], np.float32).reshape(-1, game.num_players)
     return Episodes(boards, reward, np.concatenate([game.new(0), *(states for _, states in replayed)]))
 

@@ -121,7 +121,7 @@ def verify(
         checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:
         same = len(check.boards) - len(check.wrong)
-        places = f"; other values on boards {' '.join(map(str, check.wrong[:10]))}" if len(check.wrong) else ""
+        places = f"; other values on boards {' '.join(map(str, check.wrong))}" if len(check.wrong) else ""
         say(f"against {check.opponent}: {same} of {len(check.boards)} boards the same{places}")
     bad = sum(len(check.wrong) for check in checks)
     say(f"{file}: {entry.name} in {entry.challenge}, {'not ' * bool(bad)}verified (seed {draw_seed})")

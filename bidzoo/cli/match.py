@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -84,7 +84,7 @@ def match(
     base_url: BaseUrl = None,
     seat: SeatOptions = None,
     ledger: Annotated[
-        Path | None, output("Answers of language models, asked first and added to; default: in runs/.")
+        Path | None, output("Answers of language models, or what a slow agent has played; default: in runs/.")
     ] = None,
     json: Json = None,
 ) -> None:
@@ -126,14 +126,11 @@ def match(
             models.game, workers = registry.make_game(env, **game_settings), 1
             if models.path is not None:
                 stack.enter_context(going_on(models.path))
+        keeping = Keeping(workers, None if models else stack, ledger)
         if bridge:
-            table, records_of_match = _bridge(
-                env, game_settings, names, partner, boards, seed, workers, None if models else stack
-            )
+            table, records_of_match = _bridge(env, game_settings, names, partner, boards, seed, keeping)
         else:
-            table, records_of_match = _other(
-                env, game_settings, names, boards or BOARDS, seed, workers, None if models else stack
-            )
+            table, records_of_match = _other(env, game_settings, names, boards or BOARDS, seed, keeping)
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
         asked = (env, game_settings, partner, boards, seed, base_url, seat, ledger)
@@ -148,6 +145,14 @@ def match(
             match_records = records_of_match()
             records.write(out, match_records)
             say(f"{counted(len(match_records), 'record')} written to {out}")
+
+
+class Keeping(NamedTuple):
+    """How a match is carried out."""
+
+    workers: int
+    stack: ExitStack | None  # open until its result is written; None: language models keep their answers themselves
+    ledger: Path | None  # of what slow agents have played; None: in runs/, until the end
 
 
 def _keep(path: Path, table: "ResultTable", seed: int, seconds: float) -> None:
@@ -187,8 +192,7 @@ def _bridge(
     partner: str | None,
     boards: int | None,
     seed: int,
-    workers: int,
-    stack: ExitStack | None,
+    keeping: Keeping,
 ) -> "tuple[ResultTable, Callable[[], list[Record]]]":
     """Show the result of a duplicate match; return it as a table, and a function that makes its records."""
     import numpy as np
@@ -203,6 +207,7 @@ def _bridge(
     game = Bridge(env == "bridge_v0", shuffle=False, augment=chosen["deals"] in SPLITS, **chosen)
     first, second = (_bridge_agent(game, name) for name in names)
     opposite = first if partner is None else _bridge_agent(game, partner)
+    _check_names(names, (first.name, second.name))
     file, warning = Path(str(chosen["deals"])), ""
     if game.needs_dd_tricks and file.suffix.lower() in READERS:
         _check_tables(file, game)
@@ -211,7 +216,7 @@ def _bridge(
         say(warning, err=True)
     different = len(game.deals.hands)
     numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
-    with _running((first, opposite, second), (env, chosen, seed), 2 * len(numbers), workers, stack) as run:
+    with _running((first, opposite, second), (env, chosen, seed), 2 * len(numbers), keeping) as run:
         result = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
     ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
     extent = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(result.deals)), 'deal')}"
@@ -228,18 +233,13 @@ def _bridge(
 
 
 @contextmanager
-def _running(
-    policies: "Sequence[Policy]", what: object, tables: int, workers: int, stack: ExitStack | None
-) -> "Iterator[Run]":
-    """How the ``tables`` of ``what`` are played: slow ``policies`` with a ledger in runs/ until ``stack`` is left.
-
-    Without a stack there is none: language models keep their answers themselves.
-    """
+def _running(policies: "Sequence[Policy]", what: object, tables: int, keeping: Keeping) -> "Iterator[Run]":
+    """How the ``tables`` of ``what`` are played: what slow ``policies`` play is kept as ``keeping`` says."""
     from bidzoo.benchmarks.match import MatchLedger, Run, slow
 
-    ledger = None
+    ledger, (workers, stack, path) = None, keeping
     if stack is not None and slow(policies):
-        path = stack.enter_context(suite_ledger(None, "match", what, [policy.name for policy in policies]))
+        path = stack.enter_context(suite_ledger(path, "match", what, [policy.name for policy in policies]))
         ledger = stack.enter_context(MatchLedger(path, policies))
     with progress() as report:
         yield Run(workers, report=lambda done: report("tables", done, tables), ledger=ledger)
@@ -270,14 +270,19 @@ def _bridge_agent(game: "Bridge", name: str) -> "Policy":
     return contestant(policy) if game.id == AUCTION else policy
 
 
+def _check_names(texts: tuple[str, str], names: tuple[str, str]) -> None:
+    """ValueError for two agents of one name, which no table or record tells apart."""
+    if texts[0] != texts[1] and names[0] == names[1]:
+        raise ValueError(f"{texts[0]} and {texts[1]} are both called {names[0]!r}; name one: other={texts[1]}")
+
+
 def _other(
     env: str,
     chosen: dict[str, Any],
     names: tuple[str, str],
     boards: int,
     seed: int,
-    workers: int,
-    stack: ExitStack | None,
+    keeping: Keeping,
 ) -> "tuple[ResultTable, Callable[[], list[Record]]]":
     """Show the summary of the pairings of two agents; return it, and a function that makes their records."""
     import numpy as np
@@ -287,13 +292,14 @@ def _other(
 
     game = registry.make_game(env, **chosen)
     first, second = (agents.resolve(name, game) for name in names)
-    names = agents.shown_as(names[0], first), agents.shown_as(names[1], second)
+    shown = agents.shown_as(names[0], first), agents.shown_as(names[1], second)
+    _check_names(names, shown)
     tables = boards * len(match.seatings(game))
-    with _running((first, second), (env, chosen, seed), tables, workers, stack) as run:
+    with _running((first, second), (env, chosen, seed), tables, keeping) as run:
         episodes = match.pairings(game, first, second, np.arange(boards), seed, seed, run)
-    table = match.summary(game, names, episodes)
+    table = match.summary(game, shown, episodes)
     printing.show([table])
-    return table, lambda: records.of_pairings(game, chosen, names, episodes, seed, seed)
+    return table, lambda: records.of_pairings(game, chosen, shown, episodes, seed, seed)
 
 
 def check(

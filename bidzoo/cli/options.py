@@ -19,7 +19,7 @@ import typer
 
 from bidzoo.core import jobs
 from bidzoo.core.jobs import meanwhile
-from bidzoo.core.options import choose_from, expected
+from bidzoo.core.options import choose_from, expected, literal
 from bidzoo.core.schema import visible
 from bidzoo.core.storage import check_writable
 
@@ -319,6 +319,11 @@ def _value(text: str, default: Any) -> Any:
         return text.lower() == "true"
     if default is None:
         return int(text) if text.removeprefix("-").isdecimal() else text
+    if not isinstance(default, str | int | float):
+        value = literal(text)
+        if not isinstance(value, list | tuple | type(default)):
+            raise ValueError(text)
+        return type(default)(value)
     return type(default)(text)
 
 

@@ -131,7 +131,8 @@ def load(target: str | Callable[..., Any], who: str) -> Any:
     for attribute in path.split("."):
         if not hasattr(loaded, attribute):
             names = [key for key, value in vars(loaded).items() if getattr(value, "__module__", "") == name]
-            raise ValueError(f"{who}: nothing called {attribute!r} there; {choose_from(attribute, names)}")
+            where = getattr(sys.modules[name], "__file__", None) or "Python itself"
+            raise ValueError(f"{who}: nothing called {attribute!r} in {where}; {choose_from(attribute, names)}")
         loaded = getattr(loaded, attribute)
     return loaded
 

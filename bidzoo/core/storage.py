@@ -6,8 +6,10 @@ What is written is on disk when a call returns. A file that is added to has one 
 import ast
 import glob
 import hashlib
+import io
 import json
 import os
+import pickle
 import platform
 import shlex
 import stat
@@ -21,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from importlib.util import find_spec, resolve_name
+from inspect import isclass, isfunction
 from io import FileIO
 from pathlib import Path
 from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
@@ -474,9 +477,10 @@ def _ledger_line(job: Any, outcome: Any) -> bytes:
 
 
 def source_digest(*modules: str) -> str:
-    """A digest of the code of ``modules`` and of all that they import from bidzoo and their own packages, however deep.
+    """A digest of the code of ``modules`` and of all that they import of what is not installed, however deep.
 
-    Comments and docstrings do not count. A job's key holds it, since results depend on the code that made them.
+    Of what is installed, bidzoo counts, and the packages of ``modules``; comments and docstrings do not. A job's key
+    holds it, since results depend on the code that made them.
     """
     reached = [*dict.fromkeys(modules)]
     for name in reached:  # which grows
@@ -484,9 +488,34 @@ def source_digest(*modules: str) -> str:
     return hashlib.sha256("".join(sorted(_source(name)[0] for name in reached)).encode()).hexdigest()[:16]
 
 
+def modules_of(value: Any) -> set[str]:
+    """The modules of all classes and functions that ``value`` is made of, as pickle reaches them."""
+    found = {type(value).__module__}
+
+    class Collector(pickle.Pickler):
+        def persistent_id(self, part: Any) -> None:
+            found.add(type(part).__module__)
+            if isclass(part) or isfunction(part):
+                found.add(part.__module__)
+
+    Collector(io.BytesIO()).dump(value)
+    return found
+
+
+@cache
+def is_installed(package: str) -> bool:
+    """Whether the top-level ``package`` comes with Python or by pip, so that its version tells its code."""
+    if package in sys.stdlib_module_names:
+        return True
+    path = getattr(sys.modules.get(package), "__file__", None)
+    if path is None and package not in sys.modules:
+        path = getattr(find_spec(package), "origin", None)
+    return path is not None and bool({"site-packages", "dist-packages"} & {*Path(path).parts})
+
+
 @cache
 def _source(name: str) -> tuple[str, list[str]]:
-    """A module's name and a digest of its code, and the modules that it imports from bidzoo and its own package."""
+    """A module's name and a digest of its code, and the modules that it imports of those whose code counts."""
     if name == "__main__" and not hasattr(sys.modules[name], "__file__"):
         raise ValueError("an agent of a notebook or of python -c has no file: move it to a module to keep its results")
     path = getattr(sys.modules.get(name), "__file__", None) or getattr(find_spec(name), "origin", None)
@@ -494,18 +523,22 @@ def _source(name: str) -> tuple[str, list[str]]:
         return name, []
     tree, imported = ast.parse(Path(path).read_bytes()), list[str]()
     package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
-    ours = {"bidzoo", name.partition(".")[0]}
+
+    def counts(module: str) -> bool:
+        other = module.partition(".")[0]
+        return other in ("bidzoo", name.partition(".")[0]) or not is_installed(other)
+
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = resolve_name("." * node.level + (node.module or ""), package or None)
-            if module.partition(".")[0] in ours:  # to ask others would import them, torch too
+            if counts(module):  # to ask others would import them, torch too
                 imported += [module, *(part for alias in node.names if _is_module(part := f"{module}.{alias.name}"))]
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             del node.body[: ast.get_docstring(node, clean=False) is not None]
     code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-    return f"{name} {code}\n", [module for module in imported if module.partition(".")[0] in ours]
+    return f"{name} {code}\n", [module for module in imported if counts(module)]
 
 
 def _is_module(name: str) -> bool:

@@ -29,13 +29,14 @@ the position is looked at.
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from inspect import getdoc, signature
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
 from bidzoo.core.layout import Field, Layout
-from bidzoo.core.options import choose_from
+from bidzoo.core.options import choose_from, whole
 from bidzoo.core.streams import key_row, next_row
 from bidzoo.envs.check import check_utility
 from bidzoo.envs.game import Buffers, Encoder, Game, read_board, read_options
@@ -61,8 +62,12 @@ class PythonGame(Game):
         self.rules, self.chosen, sizes = rules, options, rules(**options)
         if missing := [name for name in NEEDED if not hasattr(sizes, name)]:
             raise ValueError(f"rules of a game: {getattr(rules, '__name__', rules)} lacks {', '.join(missing)}")
-        self.id, self.num_players, self.actions = sizes.id, sizes.num_players, [*map(str, sizes.actions)]
-        self.num_actions, self.max_turns = len(self.actions), sizes.max_turns
+        self.id, self.num_players = sizes.id, whole(f"{sizes.id}: num_players", sizes.num_players, 1, 127)
+        if isinstance(sizes.actions, str) or not np.iterable(sizes.actions):
+            raise ValueError(f"{self.id}: actions {sizes.actions!r}: expected a list of what to call them")
+        self.actions = [*map(str, sizes.actions)]
+        self.num_actions = len(self.actions)
+        self.max_turns = whole(f"{self.id}: max_turns", sizes.max_turns, 1, 2**15 - 1)
         self.reward_range, self.utility = sizes.reward_range, getattr(sizes, "utility", "zero_sum")
         check_utility(self.id, self.utility)
         players = range(self.num_players)
@@ -73,7 +78,7 @@ class PythonGame(Game):
             raise ValueError(
                 f"{self.id}: feature 'player': every observation has one, who we are; expected another name"
             )
-        labels = {name: range(size) if isinstance(size, int) else size for name, size in sizes.features.items()}
+        labels = {name: range(size) if isinstance(size, Integral) else size for name, size in sizes.features.items()}
         layout = Layout(
             (Field.of("player", "who we are", names), *(Field.of(name, name, of) for name, of in labels.items()))
         )
@@ -139,7 +144,8 @@ class PythonGame(Game):
     def _deal(self, states: States, b: int, board: int, seed: int, out: Buffers) -> None:
         states[b] = np.zeros((), self.state)
         states["board"][b], states["deal"][b] = board, int(key_row(seed, board, 0)) >> 1
-        self._show(states, b, out)
+        if self._show(states, b, out).player is None:
+            raise ValueError(f"{self}: deal() ends the game of board {board}, expected a player to act")
 
     def _show(self, states: States, b: int, out: Buffers) -> Any:
         """The position of table ``b``; its turn into the record, what the player to act sees into ``out``."""
@@ -151,6 +157,8 @@ class PythonGame(Game):
                 raise ValueError(f"{self}: the episode goes on after {self.max_turns} turns, its max_turns")
             for action in place.legal():
                 self.action_text(action)  # or it is none
+                if isinstance(action, bool | np.bool_) or out.mask[b, action]:
+                    raise ValueError(f"{self}: legal() gives {place.legal()!r}, expected numbers of actions, each once")
                 out.mask[b, action] = 1
             self._look(place, turn, out.observation[b])
         return place

@@ -540,7 +540,7 @@ def seat_learner(
     named = ["learner", "opponents", "partner", "partner_told", "render_mode", "mask_in", "autoreset_mode"]
     choices = [*named, *registry.options(env_id)]
     for name in options:
-        if name not in choices:
+        if name not in (*choices, "observation"):  # an encoder goes with any game
             raise TypeError(f"{registry.game_id(env_id)} has no option {name!r}; {choose_from(name, choices)}")
     game = make_game(env_id, **options)
     return game, seat_policies(game, learner, opponents, partner, partner_told), learner

@@ -1,6 +1,9 @@
 """``bidzoo match`` and ``bidzoo replay`` of Spades and the small games: the bench's games, plain sums, tampering."""
 
 import json
+import sys
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -230,6 +233,32 @@ def test_a_ledger_tells_code_from_other_code(tmp_path, monkeypatch):
     assert named[0] == named[4] != named[2] and named[1] == named[5] != named[3]
 
 
+CODE = {
+    "helper": "BID = 3\n",
+    "players": "from helper import BID\n\ndef bids(observation, mask):\n    return BID if mask[BID] else 0\n",
+    "rules": "from kuhn_poker import KuhnPoker\n\nclass Mine(KuhnPoker):\n    id = 'mine_v0'\n",
+}
+
+
+def test_a_ledger_tells_code_that_is_not_installed_from_other_code(tmp_path, monkeypatch):
+    """Of a function and what its module imports, and of the rules of a game in plain Python."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    named = []
+    for changed in ("", "helper", "players", "rules", ""):
+        for name, code in CODE.items():
+            (tmp_path / f"{name}.py").write_text(code + "CHANGED = 1\n" * (name == changed))
+            sys.modules.pop(name, None)
+        storage._source.cache_clear()
+        game, function = PythonGame(import_module("rules").Mine), import_module("players").bids
+        with match.MatchLedger(tmp_path / "ledger", [policy := agents.resolve(function, game)]) as ledger:
+            named += ledger.names(game, [policy] * 2, 0, 0, [np.arange(2)])
+        for name in CODE:
+            sys.modules.pop(name)
+    storage._source.cache_clear()
+    assert named[0] == named[-1] and len({*named}) == 4
+
+
 @pytest.mark.parametrize("name", [name for name, entry in agents.AGENTS.items() if entry.plays("bridge_bidding_v0")])
 def test_agents_of_bridge_are_told_apart_by_their_weights(name):
     """Packaged weights are not part of what is digested, whether they were read or not."""
@@ -299,6 +328,15 @@ def test_files_give_back_what_they_got(spades, tmp_path):
     assert records.read(path) == spades[2]
     (table,) = replay.summaries(path)
     assert table.rows == summary(spades[0], ("a", "b"), spades[1]).rows
+
+
+def test_boards_of_two_seeds_are_other_boards(spades, tmp_path):
+    """Of one number: their error is that of twice as many."""
+    game, _, found = spades
+    other = match.pairings(game, "bis", "rb", np.arange(3, 9), 8, 5)
+    records.write(tmp_path / "both.jsonl", [*found, *records.of_pairings(game, SHORT, ("a", "b"), other, 8, 5)])
+    table = replay.summaries(tmp_path / "both.jsonl")[-1]
+    assert "12 boards" in table.note
 
 
 @pytest.mark.parametrize(
@@ -373,6 +411,7 @@ def test_a_changed_record_is_named(spades, tmp_path, changes, problem):
             "length 99: expected an integer from 1 to",
         ),
         (["sayc", "bis"], ValueError, "sayc plays bridge_bidding_v0, bis plays spades_v0: no game in common"),
+        (["bids=sayc", "bids=pass"], ValueError, "bids=sayc and bids=pass are both called 'bids'; name one: other="),
         (["cfr", "jps"], ValueError, "cfr and jps play several games: choose one by --env, of comm_v0"),
         (["sayc", "pass", "--set", "reward=par"], ValueError, "no option 'reward'; choose from observation"),
     ],
@@ -415,36 +454,54 @@ def test_whole_boards_of_bridge(tmp_path):
     assert isinstance(_bridge_agent(bidzoo.make_game("bridge_v0"), "pass"), WithCards)
 
 
+class Vote:
+    """Each partnership is paid what it says."""
+
+    id, num_players, actions, max_turns, reward_range = "vote_v0", 4, ("zero", "one"), 4, (-2, 2)
+    features, partners = {"said": 4}, ((0, 1), (2, 3))
+
+    def deal(self, rng):
+        self.said, self.player = [], 0
+
+    def legal(self):
+        return [0, 1]
+
+    def act(self, action):
+        self.said.append(action)
+        self.player = len(self.said) if len(self.said) < self.num_players else None
+
+    def reward(self):
+        ours, theirs = (sum(self.said[p] for p in side) for side in self.partners)
+        return [ours - theirs if p in self.partners[0] else theirs - ours for p in range(4)]
+
+    def view(self, player):
+        return {"said": [n for n, action in enumerate(self.said) if action]}
+
+
 @pytest.mark.parametrize(("partners", "expected"), [(((0, 1), (2, 3)), (0, 0, 1, 1)), (((0, 3), (1, 2)), (0, 1, 1, 0))])
 def test_partnerships_are_exchanged_wherever_they_sit(partners, expected):
-    class Vote:
-        """Each partnership is paid what it says."""
-
-        id, num_players, actions, max_turns, reward_range = "vote_v0", 4, ("zero", "one"), 4, (-2, 2)
-        features = {"said": 4}
-
-        def deal(self, rng):
-            self.said, self.player = [], 0
-
-        def legal(self):
-            return [0, 1]
-
-        def act(self, action):
-            self.said.append(action)
-            self.player = len(self.said) if len(self.said) < 4 else None
-
-        def reward(self):
-            ours, theirs = (sum(self.said[p] for p in side) for side in partners)
-            return [ours - theirs if p in partners[0] else theirs - ours for p in range(4)]
-
-        def view(self, player):
-            return {"said": [n for n, action in enumerate(self.said) if action]}
-
-    Vote.partners = partners
-    game = PythonGame(Vote)
+    game = PythonGame(type("Exchanged", (Vote,), {"partners": partners}))
     assert match.seatings(game) == (expected, tuple(1 - agent for agent in expected))
     played = match.pairings(game, lambda observation, mask: 1, lambda observation, mask: 0, np.arange(5))
     assert [row["mean reward"].mean for row in match.summary(game, ("ones", "zeros"), played).rows] == [2.0, -2.0]
+
+
+def test_two_against_one_count_at_all_seatings():
+    class Landlord:
+        """Whoever says one is paid by the other side; two share what they get."""
+
+        id, num_players, actions, max_turns, reward_range = "landlord_v0", 3, ("zero", "one"), 3, (-4, 4)
+        features, partners = {"said": 3}, ((0, 1), (2,))
+        deal, legal, act, view = (getattr(Vote, name) for name in ("deal", "legal", "act", "view"))
+
+        def reward(self):
+            two, one = max(self.said[:2]), self.said[2]
+            return [two - one, two - one, 2 * (one - two)]
+
+    game = PythonGame(Landlord)
+    played = match.pairings(game, lambda observation, mask: 1, lambda observation, mask: 0, np.arange(5))
+    rows = match.summary(game, ("ones", "zeros"), played).rows
+    assert [row["mean reward"].mean for row in rows] == [1.5, -1.5]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ import pytest
 from pettingzoo.test import api_test
 
 import bidzoo
+from bidzoo import registry
 from bidzoo.benchmarks import match, records
 from bidzoo.core.streams import Streams
+from bidzoo.envs.game import Encoder
 from bidzoo.envs.python_game import PythonGame
 from bidzoo.wrappers.batch import Batch
 
@@ -188,8 +190,60 @@ class Slip(KuhnPoker):
 @pytest.mark.parametrize(
     ("name", "wrong", "message"),
     [
+        ("actions", 3, "slip_v0: actions 3: expected a list of what to call them"),
+        ("max_turns", 4.0, "slip_v0: max_turns 4.0: expected an integer from 1"),
+        ("num_players", "2", "slip_v0: num_players '2': expected an integer from 1"),
+    ],
+)
+def test_what_a_class_declares_is_named(name, wrong, message):
+    class Other(Slip):
+        def __init__(self):
+            super().__init__()
+            setattr(self, name, wrong)
+
+    with pytest.raises(ValueError, match=message):
+        PythonGame(Other)
+
+
+def test_an_encoder_of_ones_own_goes_with_it():
+    encoder = bidzoo.make_game("kuhn_poker").encoder
+    mine = Encoder("mine", encoder.layout, encoder.kernel, encoder.explain)
+    for env in (bidzoo.make("kuhn_poker", observation=mine), gymnasium.make("bidzoo/KuhnPoker-v0", observation=mine)):
+        env.reset(seed=1)
+        assert env.unwrapped.game.encoder.name == "mine"
+
+
+def test_a_game_that_is_registered_is_checked_when_it_is_made():
+    class Wrong(KuhnPoker):
+        id = "wrong_v0"
+
+        def reward(self):
+            return [1] * self.num_players
+
+    bidzoo.register_game(Wrong)
+    try:
+        with pytest.raises(ValueError, match="numbers that add up to 0"):
+            bidzoo.make("wrong")
+    finally:
+        registry.NAMES.registered.pop("wrong_v0")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
         ("legal", lambda self: [2], "action 2, expected 0 ... 1"),
         ("legal", lambda self: [], "has no legal action"),
+        (
+            "legal",
+            lambda self: np.ones(2, np.int8),
+            r"gives array\(.*, expected numbers of actions, each once",
+        ),
+        ("legal", lambda self: [False, True], "expected numbers of actions, each once"),
+        (
+            "deal",
+            lambda self, rng: setattr(self, "player", None),
+            r"deal\(\) ends the game of board 0, expected",
+        ),
         ("view", lambda self, player: {"cards": 1}, "feature 'cards'; did you mean 'card'"),
         ("view", lambda self, player: {"card": 4}, "card 4, expected 0 ... 3"),
         ("reward", lambda self: [1, 1, 1], "numbers that add up to 0"),
