@@ -456,7 +456,7 @@ def _share(path: Path) -> Any:
 
     game, random = bidzoo.make_game("comm_v0"), agents.make("random")
     ledger = MatchLedger(path, [random])
-    return game, [random, random], ledger, ledger.names(game, [random] * 2, 0, 0, [np.arange(5), np.arange(5, 10)])
+    return game, [random, random], ledger, ledger.jobs_of(game, [random] * 2, 0, 0, [np.arange(5), np.arange(5, 10)])
 
 
 def _match_ledger() -> bytes:

@@ -96,7 +96,7 @@ def play(
     seed, policy_seed = checked_seed(seed), checked_seed(policy_seed, "policy_seed")
     numbers, policies = board_numbers(boards), seated(game, policies)
     shares = _shares(numbers, slow(policies), run.workers)
-    match_jobs = [] if ledger is None else ledger.names(game, policies, seed, policy_seed, shares)
+    match_jobs = [] if ledger is None else ledger.jobs_of(game, policies, seed, policy_seed, shares)
     parts: dict[int, tuple[NDArray[Any], ...]] = {} if ledger is None else ledger.known(game, match_jobs, actions)
     waiting = [k for k in range(len(shares)) if k not in parts]
     run.report(done := sum(len(shares[k]) for k in parts))
@@ -223,7 +223,7 @@ class MatchLedger(Closing):
         self._policies = {id(policy): policy for policy in policies}
         self._digests = {key: digests(policy) for key, policy in self._policies.items()}
 
-    def names(
+    def jobs_of(
         self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
     ) -> list[MatchJob]:
         """The jobs that stand for ``shares`` of a match in the ledger.

@@ -166,18 +166,18 @@ def test_a_ledger_tells_every_match_from_others(tmp_path):
     one, other = Uniform(), First()
     with match.MatchLedger(tmp_path / "ledger", [one, other, one]) as ledger:
         named = [
-            ledger.names(game, [one, one], 0, 0, boards),
-            ledger.names(bidzoo.make_game("comm_v0", length=4), [one, one], 0, 0, boards),
-            ledger.names(game, [one, other], 0, 0, boards),
-            ledger.names(game, [other, one], 0, 0, boards),
-            ledger.names(game, [one, one], 1, 0, boards),
-            ledger.names(game, [one, one], 0, 1, boards),
-            ledger.names(game, [one, one], 0, 0, [np.arange(3)]),
+            ledger.jobs_of(game, [one, one], 0, 0, boards),
+            ledger.jobs_of(bidzoo.make_game("comm_v0", length=4), [one, one], 0, 0, boards),
+            ledger.jobs_of(game, [one, other], 0, 0, boards),
+            ledger.jobs_of(game, [other, one], 0, 0, boards),
+            ledger.jobs_of(game, [one, one], 1, 0, boards),
+            ledger.jobs_of(game, [one, one], 0, 1, boards),
+            ledger.jobs_of(game, [one, one], 0, 0, [np.arange(3)]),
         ]
     assert len({*map(tuple, named)}) == len(named)
     game.start(0)  # works out what the game then keeps
     with match.MatchLedger(tmp_path / "ledger", [one]) as ledger:  # whoever else plays elsewhere
-        assert ledger.names(game, [one, one], 0, 0, boards) == named[0]
+        assert ledger.jobs_of(game, [one, one], 0, 0, boards) == named[0]
         with pytest.raises(ValueError, match="random: not one of the policies that the ledger was opened with"):
             match.play(game, [one, other], np.arange(2), run=match.Run(ledger=ledger))
 
@@ -193,7 +193,7 @@ def test_what_lies_between_the_fields_of_a_state_goes_into_no_ledger(tmp_path):
     assert noisy.tobytes() != played.states.tobytes()
     for path, states in ((tmp_path / "a", played.states), (tmp_path / "b", noisy)):
         with match.MatchLedger(path, [random]) as ledger:
-            (name,) = ledger.names(game, [random] * 4, 0, 0, [boards])
+            (name,) = ledger.jobs_of(game, [random] * 4, 0, 0, [boards])
             ledger.add(name, played.reward, states)
             (found,) = ledger.known(game, [name]).values()
             np.testing.assert_array_equal(found[1], played.states)
@@ -209,7 +209,7 @@ def test_a_ledger_tells_weights_from_others_of_the_same_name(tmp_path, monkeypat
         match._packaged.cache_clear()
         policy = agents.make("sl")
         with match.MatchLedger(tmp_path / "ledger", [policy]) as ledger:
-            named += ledger.names(game, [policy] * 4, 0, 0, boards)
+            named += ledger.jobs_of(game, [policy] * 4, 0, 0, boards)
     match._packaged.cache_clear()
     assert named[0] == named[2] != named[1]
 
@@ -229,7 +229,7 @@ def test_a_ledger_tells_code_from_other_code(tmp_path, monkeypatch):
         monkeypatch.setattr(storage, "_source", changed_source(changed))
         for policy in (inner, outer):
             with match.MatchLedger(tmp_path / "ledger", [policy]) as ledger:
-                named += ledger.names(game, [policy] * 4, 0, 0, boards)
+                named += ledger.jobs_of(game, [policy] * 4, 0, 0, boards)
     assert named[0] == named[4] != named[2] and named[1] == named[5] != named[3]
 
 
@@ -252,7 +252,7 @@ def test_a_ledger_tells_code_that_is_not_installed_from_other_code(tmp_path, mon
         storage._source.cache_clear()
         game, function = PythonGame(import_module("rules").Mine), import_module("players").bids
         with match.MatchLedger(tmp_path / "ledger", [policy := agents.resolve(function, game)]) as ledger:
-            named += ledger.names(game, [policy] * 2, 0, 0, [np.arange(2)])
+            named += ledger.jobs_of(game, [policy] * 2, 0, 0, [np.arange(2)])
         for name in CODE:
             sys.modules.pop(name)
     storage._source.cache_clear()
@@ -297,7 +297,7 @@ def test_damaged_shares_of_a_ledger_are_named(tmp_path, field, text, fault):
     path, game, random = tmp_path / "ledger.jsonl", bidzoo.make_game("comm_v0"), agents.make("random")
     played = match.play(game, [random] * 2, np.arange(2), actions=True)
     with match.MatchLedger(path, [random]) as ledger:
-        names = ledger.names(game, [random] * 2, 0, 0, [np.arange(2)])
+        names = ledger.jobs_of(game, [random] * 2, 0, 0, [np.arange(2)])
         ledger.add(names[0], played.reward, played.states, played.actions)
     entry = json.loads(path.read_text())
     entry["outcome"][field] = text

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -348,7 +348,7 @@ _STATE = {  # metadata of a checkpoint
     "identity": dict[str, Any],  # algorithm and options
     "inputs": dict[str, str],  # digests
     "rows": list[dict[str, float | NotFinite]],
-    "metrics": NotRequired[list[dict[str, float | NotFinite]]],  # before 2026-11-28 there were none
+    "metrics": list[dict[str, float | NotFinite]],
     "digest": str,  # of the tensors
 }
 
@@ -435,7 +435,7 @@ class Checkpoint(Closing):
             trainer.restore(arrays)
         except (LookupError, RuntimeError, ValueError) as problem:
             raise ValueError(f"{self.file}: not the state of this algorithm ({shortened(problem)})") from problem
-        self.rows, self.metrics = state["rows"], state.get("metrics", [])
+        self.rows, self.metrics = state["rows"], state["metrics"]
         networks = within(tensors, "file/")
         for name in networks.keys() - set(NETWORKS):  # they become names of files
             raise ValueError(f"{self.file}: weights {shown(name)}, expected {' or '.join(NETWORKS)}")

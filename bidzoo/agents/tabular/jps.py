@@ -31,7 +31,7 @@ class Options(Checked):
     """Numbers of the algorithm."""
 
     depth: Whole = 0  # D, longest chain; 0: from the first information sets to the leaves (the paper's default)
-    samples: Whole = 0  # states sampled at each starting information set (Table 2); 0: all of them
+    samples: Whole = 0  # states drawn at each starting information set (Table 2), one drawn twice counts once; 0: all
     mean_weight: Weight = 0.0  # lambda of Eqs. 7 and 8: of what an action is worth over all states, sampled or not
     iterations: Whole = 100
     restart: Weight = 1e-4  # with ``depth``: a gain above this puts all starting depths on the list again
@@ -132,7 +132,7 @@ def advance_row(tree: Compiled, strategy: F64, chain: Chain, link: int) -> bool:
 
 @row
 def densities_row(tree: Compiled, values: F64, weights: F64, start: I32, density: F64) -> None:
-    """``prior * (v(ha) - v(h))`` of every edge, times ``weights[start[edge]]``: how often the state was sampled.
+    """``prior * (v(ha) - v(h))`` of every edge, times ``weights[start[edge]]``: 1 where the state was sampled, else 0.
 
     ``density`` ``[M, X * Y]`` is ordered type of the mover, type of the other.
     """
