@@ -593,6 +593,7 @@ def test_objects_say_what_they_are():
         (game.encoder.layout, "<Layout of 20 entries: player 2, type 4, pass 2, bids 12>"),
         (bidzoo.make_vec("minibridge_v0", 8, size=3), "<Batch of 8 tables of minibridge_v0(size=3)>"),
         (agents.make("rb", player="wrp"), "<SpadesPolicy rb+wrp>"),
+        (agents.make("learned-search"), "<SpadesPolicy learned+learned-search>"),
         (agents.make("sl", temperature=1.0), "<sl: packaged weights, temperature 1.0>"),
         (agents.make("cfr", seed=2), "<cfr: seed 2, solved nothing yet>"),
         (made, f"<Match of 2 boards: {made.imps.sum():+d} IMPs, {made.estimate} a board>"),

@@ -367,7 +367,7 @@ class SpadesPolicy(AtTable):
             raise ValueError(f"lookup {lookup!r}: expected a record as of lookup.shipped_lookup()")
         self.bidder = Bidder.named(bidder) if isinstance(bidder, str) else bidder
         self.player = Player(player) if isinstance(player, str) else player
-        self.name = f"{self.bidder.kind}+{self.player.kind}"
+        self.name = f"{self.bidder.kind}+{self.player.kind}" + "-search" * (self.player.worlds > 0)
         # records ``[1]``, as kernels read them
         self.bidder_record, self.player_record = self.bidder.record(), self.player.record()
         self.lookup = allocate(LOOKUP, 1)
