@@ -22,6 +22,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, resolve_name
 from inspect import isclass, isfunction
 from io import FileIO
@@ -507,9 +508,7 @@ def is_installed(package: str) -> bool:
     """Whether the top-level ``package`` comes with Python or by pip, so that its version tells its code."""
     if package in sys.stdlib_module_names:
         return True
-    path = getattr(sys.modules.get(package), "__file__", None)
-    if path is None and package not in sys.modules:
-        path = getattr(find_spec(package), "origin", None)
+    path = _path(package)
     return path is not None and bool({"site-packages", "dist-packages"} & {*Path(path).parts})
 
 
@@ -518,7 +517,7 @@ def _source(name: str) -> tuple[str, list[str]]:
     """A module's name and a digest of its code, and the modules that it imports of those whose code counts."""
     if name == "__main__" and not hasattr(sys.modules[name], "__file__"):
         raise ValueError("an agent of a notebook or of python -c has no file: move it to a module to keep its results")
-    path = getattr(sys.modules.get(name), "__file__", None) or getattr(find_spec(name), "origin", None)
+    path = _path(name)
     if path is None or not path.endswith(".py"):
         return name, []
     tree, imported = ast.parse(Path(path).read_bytes()), list[str]()
@@ -534,15 +533,28 @@ def _source(name: str) -> tuple[str, list[str]]:
         elif isinstance(node, ast.ImportFrom):
             module = resolve_name("." * node.level + (node.module or ""), package or None)
             if counts(module):  # to ask others would import them, torch too
-                imported += [module, *(part for alias in node.names if _is_module(part := f"{module}.{alias.name}"))]
+                imported += [module, *(part for alias in node.names if _path(part := f"{module}.{alias.name}"))]
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             del node.body[: ast.get_docstring(node, clean=False) is not None]
     code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
     return f"{name} {code}\n", [module for module in imported if counts(module)]
 
 
-def _is_module(name: str) -> bool:
+def _path(name: str) -> str | None:
+    """Where the code of a module is; neither it nor the packages that it is in are imported."""
+    if name in sys.modules:
+        return getattr(sys.modules[name], "__file__", None)
+    spec, places = None, None
+    for k in range(len(parts := name.split("."))):
+        spec = PathFinder.find_spec(".".join(parts[: k + 1]), places) if k else _spec(parts[0])
+        places = None if spec is None else spec.submodule_search_locations
+        if places is None:
+            break
+    return None if spec is None or spec.name != name else spec.origin
+
+
+def _spec(package: str) -> ModuleSpec | None:
     try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:  # the name before the last dot is no package
-        return False
+        return find_spec(package)
+    except ValueError:  # one that is made as the process runs
+        return None

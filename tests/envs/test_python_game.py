@@ -213,6 +213,7 @@ def test_an_encoder_of_ones_own_goes_with_it():
         assert env.unwrapped.game.encoder.name == "mine"
 
 
+@pytest.mark.filterwarnings("ignore:wrong_v0 is not registered with OpenSpiel")
 def test_a_game_that_is_registered_is_checked_when_it_is_made():
     class Wrong(KuhnPoker):
         id = "wrong_v0"
