@@ -19,6 +19,7 @@ from bidzoo import agents, registry
 from bidzoo.agents.policy import FunctionPolicy
 from bidzoo.benchmarks import match, records
 from bidzoo.cli import bluechip, main
+from bidzoo.cli import play as play_command
 from bidzoo.cli.match import _bridge_agent
 from bidzoo.play import api, catalog
 from bidzoo.play.session import Session
@@ -359,6 +360,9 @@ def test_the_page_takes_what_the_command_line_named(mine):
     with pytest.raises(ValueError, match="does not play"):
         Session().start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "pass", "pass"])
     assert agents.admit("me=mine_too:Agent") == "me" and agents.admit("mine_too:Agent") == "mine_too:Agent"
+    for text in ("human=mine_too:first", "openai:m"):
+        with pytest.raises(ValueError, match=r"is you, expected another name|language models play in match"):
+            play_command._admitted(text)
     for text in ("sayc=rpi", "me=sayc", "me=mine_too:first"):
         with pytest.raises(ValueError, match="is there already, and means another one"):
             agents.admit(text)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from inspect import Parameter, getdoc, isbuiltin, isclass, isroutine, signature
 from pathlib import Path
-from re import fullmatch, split
+from re import fullmatch
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from bidzoo import registry
@@ -378,7 +378,14 @@ INSIDE = r"(?:[^()]|\([^()]*\))*"  # of the brackets of an agent's options, wher
 
 def names_in(text: str) -> list[str]:
     """The agents in a text with commas: ``"rl,bmcs(policy=rl, deals=uniform)"`` are two."""
-    return [name.strip() for name in split(rf",(?!{INSIDE}\))", text)]
+    pieces, depth = [""], 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth <= 0:
+            pieces.append("")
+        else:
+            pieces[-1] += sign
+    return [piece.strip() for piece in pieces]
 
 
 def parts(text: str | os.PathLike[str]) -> tuple[str, str, dict[str, Any]]:

@@ -179,6 +179,10 @@ def enter(
     boards, values_by_opponent = np.arange(challenge.boards), dict[str, str]()
     about = {"name": agents.shown_as(agent, ours), "agent": agent, "source": source or agents.source_of(agent)}
     check_texts(**about, command=command())
+    if about["name"] in agents.AGENTS and agents.parts(agent)[1] != about["name"]:
+        raise ValueError(
+            f"agent {agent!r} is called {about['name']!r}, as one of bidzoo's; give it another name: NAME=..."
+        )
     searches = slow([ours])
     ledger_context = MatchLedger(ledger, [ours, *opponents]) if searches and ledger is not None else nullcontext()
     with ledger_context as match_ledger:

@@ -183,7 +183,7 @@ def lines_of(table: ResultTable, width: int, every: bool = True) -> list[str]:
         lines += wrapped(visible(table.note), width)
     if not every and len(found) > 1:
         more = sum(len(part) - 1 for part in found[1:])
-        lines += wrapped(f"{more} more columns: --all, or --json FILE.", width)
+        lines += wrapped(f"{more} more column{'s' * (more > 1)}: --all, or --json FILE.", width)
     return lines
 
 

@@ -238,6 +238,8 @@ def _running(policies: "Sequence[Policy]", what: object, tables: int, keeping: K
     from bidzoo.benchmarks.match import MatchLedger, Run, slow
 
     ledger, (workers, stack, path) = None, keeping
+    if stack is not None and path is not None and not slow(policies):
+        say(f"{path}: nothing is kept there, since no agent here is slow", err=True)
     if stack is not None and slow(policies):
         path = stack.enter_context(suite_ledger(path, "match", what, [policy.name for policy in policies]))
         ledger = stack.enter_context(MatchLedger(path, policies))
@@ -272,8 +274,12 @@ def _bridge_agent(game: "Bridge", name: str) -> "Policy":
 
 def _check_names(texts: tuple[str, str], names: tuple[str, str]) -> None:
     """ValueError for two agents of one name, which no table or record tells apart."""
+    from bidzoo import agents
+
     if texts[0] != texts[1] and names[0] == names[1]:
-        raise ValueError(f"{texts[0]} and {texts[1]} are both called {names[0]!r}; name one: other={texts[1]}")
+        raise ValueError(
+            f"{texts[0]} and {texts[1]} are both called {names[0]!r}; name one: other={agents.parts(texts[1])[1]}"
+        )
 
 
 def _other(

@@ -318,7 +318,7 @@ def _value(text: str, default: Any) -> Any:
             raise ValueError(text)
         return text.lower() == "true"
     if default is None:
-        return int(text) if text.removeprefix("-").isdecimal() else text
+        return literal(text)
     if not isinstance(default, str | int | float):
         value = literal(text)
         if not isinstance(value, list | tuple | type(default)):

@@ -38,7 +38,7 @@ def play(
     session = Session()
     agent_names = None if seats is None else agents.names_in(seats)
     if agent_names is not None:
-        agent_names = [name if name == HUMAN else agents.admit(name) for name in agent_names]
+        agent_names = [name if name == HUMAN else _admitted(name) for name in agent_names]
     session.start(registry.game_id(game), {}, agent_names, seed, board - 1)
     if pbn is not None:
         _read(session, pbn)
@@ -48,6 +48,19 @@ def play(
         run(session)
         return
     _serve(session, host, port, open_)
+
+
+def _admitted(text: str) -> str:
+    """What ``agents.admit`` says of ``text``; ValueError for whom the table cannot seat."""
+    from bidzoo import agents
+    from bidzoo.play.catalog import HUMAN
+
+    name, agent, _ = agents.parts(text)
+    if name == HUMAN:
+        raise ValueError(f"{text}: {HUMAN!r} is you, expected another name")
+    if agent.startswith(("openai:", "ledger:")):
+        raise ValueError(f"{text}: language models play in match and leaderboard, not at this table")
+    return agents.admit(text)
 
 
 def _read(session: "Session", path: Path) -> None:

@@ -13,7 +13,7 @@ from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import partial, wraps
-from inspect import Parameter, isclass, signature
+from inspect import Parameter, isclass, signature, unwrap
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -77,7 +77,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, Any] | None:
 
 def kinds_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Declared types of what ``function`` takes by name; none where they cannot be read."""
-    body = function.func if isinstance(function, partial) else function
+    body = unwrap(function.func if isinstance(function, partial) else function)
     try:
         kinds = get_type_hints(body.__init__ if isclass(body) else body, include_extras=True)
     except (NameError, TypeError, AttributeError):  # names for type checkers alone; no function of Python
@@ -267,6 +267,8 @@ def expected(kind: Any) -> str:
         return " or ".join(map(repr, arguments))
     if origin in (Union, UnionType):
         return " or ".join(filter(None, map(expected, arguments)))
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return f"a tuple of {', '.join(map(expected, arguments))}"
     if origin in (tuple, list):
         return f"a {origin.__name__}, each {expected(arguments[0])}"
     if origin is dict or isinstance(kind, dict):
@@ -285,6 +287,8 @@ def fits(kind: Any, value: Any) -> bool:
         return any(type(value) is type(literal) and value == literal for literal in arguments)
     if origin in (Union, UnionType):
         return any(fits(member, value) for member in arguments)
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return isinstance(value, tuple) and len(value) == len(arguments) and all(map(fits, arguments, value))
     if origin in (tuple, list):
         return isinstance(value, origin) and all(fits(arguments[0], item) for item in value)
     if kind is int:

@@ -263,7 +263,7 @@ class PythonRules:
 
     def __init__(self, rules: type) -> None:
         self.rules, self.id = rules, getattr(rules, "id", "")
-        self.__doc__, self.__signature__ = getdoc(rules), signature(rules)
+        self.__doc__, self.__signature__, self.__wrapped__ = getdoc(rules), signature(rules), rules
 
     def __call__(self, **options: Any) -> PythonGame:
         return PythonGame(self.rules, **options)

@@ -86,6 +86,8 @@ def test_wrong_options_in_a_text_are_named():
 
 
 def test_agents_with_options_stand_among_others_with_commas():
+    assert agents.names_in("a2c(hidden=[20,20]), bad(seed=1)") == ["a2c(hidden=[20,20])", "bad(seed=1)"]
+    assert agents.parts("a2c(hidden=[20,20], seed=1)")[2] == {"hidden": [20, 20], "seed": 1}
     assert agents.names_in("rl, bmcs(policy=rl, r_max=50),sayc") == ["rl", "bmcs(policy=rl, r_max=50)", "sayc"]
     limits = "rb(player=wrp, nil_limits=(7, 11, 12))"
     assert agents.names_in(f"ms,{limits}, {limits},io") == ["ms", limits, limits, "io"]

@@ -87,6 +87,11 @@ def test_enter_and_verify(challenge, agent, tmp_path):
     assert "not verified" in done.output
 
 
+def test_no_entry_has_the_name_of_another_agent():
+    with pytest.raises(ValueError, match="'sayc=pass' is called 'sayc', as one of bidzoo's; give it another name"):
+        leaderboard.enter(BRIDGE, "sayc=pass")
+
+
 def test_entries_of_one_name_have_a_file_each(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("one", "other"):

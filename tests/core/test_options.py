@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents, registry
 from bidzoo.cli import main
-from bidzoo.core.options import Count, Seed, Share, check_options, fits, kinds_of
+from bidzoo.cli.options import settings
+from bidzoo.core.options import Count, Seed, Share, check_options, expected, fits, kinds_of, options_of
+from bidzoo.envs.python_game import python_rules
 
 FIGURES = (-1, 0, 5, 10**30, 0.5, -0.5, float("nan"), float("inf"))
 VALUES = (None, True, "no such value", b"x", *FIGURES, (), [1], {}, object())
@@ -116,3 +118,30 @@ def test_kinds_of_functions_and_classes():
     with pytest.raises(ValueError, match=r"way 'ot': expected 'in' or 'out'; did you mean 'out'\?"):
         check_options("it", Made, {"way": "ot"})
     assert fits(NoneType, None)
+
+
+def test_each_entry_of_a_tuple_has_a_type_of_its_own():
+    pair = tuple[str, int]
+    assert fits(pair, ("a", 1)) and not any(fits(pair, wrong) for wrong in (("a", "b"), ("a",), ("a", 1, 2), ["a", 1]))
+    assert expected(pair) == "a tuple of a text, an integer"
+    assert fits(tuple[int, ...], ()) and fits(tuple[int, ...], (1, 2, 3)) and not fits(tuple[int, ...], ("a",))
+
+
+class Pairs:
+    """Rules that nobody plays: its options are looked at before they are."""
+
+    id = "pairs_v0"
+
+    def __init__(self, pair: tuple[str, int] = ("a", 1), more: tuple[int, ...] | None = None):
+        raise AssertionError(pair, more)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("pair=(3, 3)", "a tuple of a text, an integer"), ("more=(1, x)", "each")]
+)
+def test_types_of_a_game_in_plain_python_are_kept_to(text, message):
+    rules = python_rules(Pairs)
+    defaults = options_of(rules)
+    with pytest.raises(ValueError, match=message):
+        check_options("pairs_v0", rules, settings(defaults, [text]))
+    assert settings(defaults, ["pair=('b', 2)", "more=(1, 2)"]) == {"pair": ("b", 2), "more": (1, 2)}
