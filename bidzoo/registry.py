@@ -373,6 +373,8 @@ def check_game(game: Game | TableEnv | GameId | str, tables: int | None = None, 
     from bidzoo.envs.check import check
     from bidzoo.envs.game import Game
 
+    if options and not isinstance(game, str):
+        raise TypeError(f"options {', '.join(options)} beside {game!r}, which is made already; they go with a name")
     instance = _new_game(game, options) if isinstance(game, str) else getattr(game, "game", game)
     if not isinstance(instance, Game):
         raise TypeError(f"{game!r} is no game; expected one, an environment or a name such as 'minibridge_v0'")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from bidzoo.benchmarks import results
 from bidzoo.benchmarks.results import Estimate
+from bidzoo.core.schema import csv_rows
 
 RESULTS = Path(__file__).parent / "results"
 result_file = cache(results.load)  # many rows have cells of the same one
@@ -66,6 +67,12 @@ class Published(NamedTuple):
     def value(self) -> float:
         """The figure."""
         return float(self.cells()[self.column])
+
+    def rounding(self) -> float:
+        """Half a unit of the last place that the paper prints."""
+        place = published(self.file).index(self.cells())
+        printed = [*csv_rows(results.PUBLISHED / f"{self.file}.csv")][place][self.column]
+        return 0.5 * 10.0 ** -len(printed.partition(".")[2])
 
     def error(self) -> float:
         """The standard error that the paper prints with it, or 0."""
@@ -121,16 +128,11 @@ def verdict(row: Row) -> str:
     if row.course:
         return "holds" if abs(ours.mean - paper) <= COURSE * paper else "differs"
     error = math.hypot(ours.error if math.isfinite(ours.error) else 0.0, row.paper.error())
-    if ours.mean < paper - WORST * error - rounding(paper):
+    if ours.mean < paper - WORST * error - row.paper.rounding():
         return "falls short"
     if row.paper.file == "claims" and ours.mean < WORST * ours.error:  # a gain that may be none
         return "falls short: too few boards"
     return "holds"
-
-
-def rounding(figure: float) -> float:
-    """Half a unit of the last place that the paper prints."""
-    return 0.5 * 10.0 ** -len(f"{figure:g}".partition(".")[2])
 
 
 NEEDS = {  # files outside the repository that a whole command reads, and how they are made

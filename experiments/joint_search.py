@@ -16,7 +16,7 @@ From a converged model, against opponents who are there already (``bidzoo deals 
 By moves, as the program has it that the authors released, from a model that has gone on without search at the rate of
 the rows: a lower rate than that of the start would win by itself, with search or without.
 
-    python experiments/joint_search.py --start a2c-bridge --settle 100 --runs 5 --syncs 600 --boards 20000 \
+    python experiments/joint_search.py --start a2c-bridge --settle 100 --runs 3 --syncs 60 --boards 20000 \
         --set boards=1000 --set learning_rate=3e-5 --set average=0.97 --set differing=true \
         --row non-search --row "1-search, 1 % of moves" --row "JPS, 1 % of moves" --row "JPS, 5 % of moves" \
         --opponent expert-polish --opponent expert-acol --opponent expert-sayc --opponent expert-21gf \
@@ -25,6 +25,7 @@ the rows: a lower rate than that of the start would win by itself, with search o
 Shorter runs (``--runs 3 --syncs 40``) go on to these in the same folder.
 """
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,13 +63,12 @@ SETTLED, FIRST_BASELINE = 100, 101  # seeds
 
 def trained(out: Path, algorithm: str, *words: str, **options: Any) -> NetworkPolicy:
     """The network at the end of a run in the folder ``out``, which is made or goes on."""
-    done, length = out / "done", str(options["syncs"])
-    if not done.exists() or done.read_text("utf-8") != length:
-        given = [word for name, value in (COMMON | options).items() for word in ("--set", f"{name}={value}")]
-        train.app(
-            [algorithm, "--out", str(out), "--boards", "0", "--every", "3", *words, *given], standalone_mode=False
-        )
-        done.write_text(length, "utf-8")
+    given = [word for name, value in (COMMON | options).items() for word in ("--set", f"{name}={value}")]
+    asked = [algorithm, "--out", str(out), "--boards", "0", "--every", "3", *words, *given]
+    done = out / "done"
+    if not done.exists() or done.read_text("utf-8") != shlex.join(asked):
+        train.app(asked, standalone_mode=False)
+        done.write_text(shlex.join(asked), "utf-8")
     return NetworkPolicy(out / "network.safetensors", name=out.name)
 
 

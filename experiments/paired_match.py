@@ -17,6 +17,7 @@ import typer
 
 from bidzoo import agents
 from bidzoo.agents.bridge.selfplay import bidders
+from bidzoo.agents.policy import told_apart
 from bidzoo.benchmarks.match import Match, duplicate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
 from bidzoo.cli.options import Json, Seed, measured
@@ -44,7 +45,8 @@ def tables(
         direct, theirs = duplicate(game, players[name], players[base], numbers, seed), against(name)
         more = {other: theirs[other].imps - mine[other].imps for other in opponents}
         row: dict[str, Any] = {"agent": name, f"over {players[base].name}": direct.estimate}
-        row |= {others[other].name: Estimate.of(each, group=direct.deals) for other, each in more.items()}
+        named = dict(zip(opponents, told_apart([others[other].name for other in opponents])))
+        row |= {named[other]: Estimate.of(each, group=direct.deals) for other, each in more.items()}
         if more:
             row["mean"] = Estimate.of(np.mean([*more.values()], axis=0), group=direct.deals)
             parts += by_class(name, [(mine[other], theirs[other]) for other in opponents])

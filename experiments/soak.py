@@ -1,6 +1,6 @@
 """A soak: mixed use of the package in one process for a given time; its memory, open files and threads must not grow.
 
-python experiments/soak.py --minutes 20 --json docs/results/soak.json
+python experiments/soak.py --minutes 60 --json docs/results/soak.json
 
 Each round draws one kind of use from the seed: games in every API, agents asked, matches with and without a ledger,
 files written, read and read damaged, copies and pickles, forks, threads, the play page. What is counted is said in the

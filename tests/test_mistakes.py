@@ -10,7 +10,8 @@ from success_curves import CurveOptions
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge import a2c, jps, ppo, rl, trainer
-from bidzoo.agents.policy import Pool, ScorePolicy
+from bidzoo.agents.bridge.card_play import WithCards
+from bidzoo.agents.policy import Pool, ScorePolicy, told_apart
 from bidzoo.agents.spades.policy_iteration import Options as LearnerOptions
 from bidzoo.benchmarks import match, throughput
 from bidzoo.envs.bridge import deals
@@ -56,6 +57,11 @@ def seen():
         (lambda: bidzoo.make("spades_v1"), KeyError, "unknown game 'spades_v1'; did you mean 'spades_v0'?"),
         (lambda: bidzoo.make(BRIDGE, rewards="par"), TypeError, "no option 'rewards'; did you mean 'reward'?"),
         (lambda: bidzoo.make(BRIDGE, observation="jps276"), ValueError, "'jps276'; did you mean 'jps267'?"),
+        (lambda: bidzoo.bridge.call("sayc", -8191), ValueError, "-8191 is not a hand"),
+        (lambda: bidzoo.bridge.call("sayc", 1 << 60 | 4095), ValueError, "is not a hand"),
+        (lambda: bidzoo.check_game(bridge(), deals="test"), TypeError, "options deals beside <bridge_bidding_v0"),
+        (lambda: WithCards(agents.make("sl"), 1.5), ValueError, "deals 1.5: expected an integer from 1"),
+        (lambda: agents.make("sl").probabilities(None, None, 0), ValueError, "temperature 0: expected more than 0"),
         (lambda: agents.make("sl", weights="none").network, ValueError, "no packaged weights 'none'; choose from a2c"),
         (lambda: throughput.main(float("nan")), ValueError, "seconds nan: expected a length of a slice, more than 0"),
         (lambda: agents.make("sl", weights="no.bin").network, FileNotFoundError, "no.bin: no such file of weights"),
@@ -600,3 +606,32 @@ def test_objects_say_what_they_are():
         (match.play(game, ["random"] * 2, [0]), "<Episodes of 1 boards, mean rewards ["),
     ]:
         assert repr(thing).startswith(text)
+
+
+def test_names_that_are_there_again_are_told_apart():
+    assert told_apart(["a", "b", "a", "a"]) == ["a", "b", "a 2", "a 3"]
+
+
+def test_after_an_illegal_move_that_ends_the_episode_nobody_is_to_be_asked():
+    env = bidzoo.make(BRIDGE)
+    env.reset(seed=0)
+    env.step(1)  # a double before any bid
+    with pytest.raises(ValueError, match=r"board 0 is over: step\(None\)"):
+        env.ask(agents.make("sayc"))
+
+
+def test_a_deal_twice_in_a_set_is_one_deal_whoever_asks():
+    game = bridge()
+    deals = game.deals
+    twice = deals._replace(**{name: np.concatenate([array[:3], array[:3]]) for name, array in deals._asdict().items()})
+    doubled = bidzoo.make_game(BRIDGE, deals=twice, shuffle=False, augment=False)
+    whole = doubled.deal_numbers(np.arange(6)).tolist()
+    assert whole == [0, 1, 2, 0, 1, 2] == [*doubled.deal_numbers(np.arange(3)), *doubled.deal_numbers(np.arange(3, 6))]
+
+
+def test_a_hand_of_a_joker_deck_is_written_in_its_cards():
+    game = bidzoo.make_game("spades_v0", deck="jokers")
+    states, _ = game.start(0)
+    for player in range(4):
+        view = game.view_of(states, np.array([player]))[0]
+        assert game.private_text(view).split()[0] in game.text(states[0])

@@ -205,6 +205,11 @@ class Pool(AtTable):
         return _PoolAnswer(self, views, legal, keys)
 
 
+def told_apart(names: list[str]) -> list[str]:
+    """``names``; one that is there again has its number after it: ``["network", "network 2"]``."""
+    return [f"{name} {names[:k].count(name) + 1}" if name in names[:k] else name for k, name in enumerate(names)]
+
+
 def _check_member(policy: Any) -> None:
     """TypeError unless ``policy`` is one: a pool knows no game, for which a name would be looked up."""
     if not hasattr(policy, "act"):

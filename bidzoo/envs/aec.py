@@ -177,7 +177,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
         EnvLogger.warn_on_illegal_move()
         allies = self.game.allies(self._number[agent])
         worst = float(self.game.reward_range[0])
-        self._mask[:] = 0
+        self._mask[:], self._player_to_act[0] = 0, -1
         self._finish({a: worst if p in allies else 0.0 for a, p in self._number.items()})
 
     def _finish(self, rewards: dict[str, float]) -> None:

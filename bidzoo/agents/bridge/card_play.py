@@ -11,6 +11,7 @@ from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Policy, part_of
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F64, I8, I64, U64, States, allocate
+from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.state import AUCTION, STATE
@@ -25,9 +26,7 @@ class WithCards:
 
     def __init__(self, bidder: Policy, deals: int = DEALS) -> None:
         """``deals``: how many are sampled and solved for a decision."""
-        if deals < 1:
-            raise ValueError(f"deals {deals}: expected at least 1")
-        self.bidder, self.deals, self.name = bidder, deals, bidder.name
+        self.bidder, self.deals, self.name = bidder, whole("deals", deals, 1, 2**31), bidder.name
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.bidder!r} and cards from {self.deals} deals>"

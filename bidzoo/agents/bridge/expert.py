@@ -50,7 +50,7 @@ def imitation_note(names: Iterable[str]) -> str:
 
 
 def refuse_held_out(*agents: str | None) -> None:
-    """ValueError if one of ``agents``, of which something is to be learned, is a held-out opponent."""
+    """ValueError if one of ``agents``, of which something is to be learned, has the name of a held-out opponent."""
     for name in agents:
         named = {Path(part.strip()).stem for part in re.split(r"[=(),]", name or "")}  # options too: bmcs(policy=...)
         if named & {*HELD_OUT, HELD_OUT_SELF_TAUGHT}:

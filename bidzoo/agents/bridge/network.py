@@ -647,7 +647,9 @@ class NetworkPolicy(Weighted, AtTable):
         return np.ascontiguousarray(legal[:, :NUM_CALLS])
 
     def probabilities(self, views: States, legal: I8, temperature: float = 1.0) -> F32:
-        """Probability of every call ``[B, 38]``; 0 for illegal ones."""
+        """Probability of every call ``[B, 38]``; 0 for illegal ones. ValueError unless ``temperature`` is above 0."""
+        if not temperature > 0:
+            raise ValueError(f"temperature {temperature}: expected more than 0 for probabilities")
         out = np.empty((len(legal), NUM_CALLS), np.float32)
         _softmax(self.logits(views), self._calls(legal), temperature, out)
         return out

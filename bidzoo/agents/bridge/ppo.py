@@ -26,7 +26,7 @@ from bidzoo.agents.bridge.selfplay import (
     log_chances,
 )
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
-from bidzoo.agents.policy import Policy
+from bidzoo.agents.policy import Policy, told_apart
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, I64
@@ -96,7 +96,7 @@ class Trainer(trainer.Trainer):
             raise ValueError(f"self_play {options.self_play} and pool {options.pool} are more than all boards")
         super().__init__(options, options.iterations, device)
         self.opponents = tuple(actor_like(policy, device) for policy in opponents)
-        self._names, self._record = ["past", *(policy.name for policy in opponents)], Record(game)
+        self._names, self._record = ["past", *told_apart([policy.name for policy in opponents])], Record(game)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         self.inputs["reference"] = reference.digest if reference else "start"
         start, reference = start.of_calls("start"), reference and reference.of_calls("reference")

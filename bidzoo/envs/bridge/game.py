@@ -187,7 +187,12 @@ class Bridge(KernelGame):
         if len(self.deals.hands) == 0:
             return super().deal_numbers(boards, seed)
         numbers = np.array([deal_number_row(int(board), seed, self._source) for board in boards], np.int64)
-        return numbers[alike(self.deals.hands[numbers])]  # a file may hold a deal more than once
+        return self._first_alike[numbers]
+
+    @cached_property
+    def _first_alike(self) -> I64:
+        """For each deal of the set the first one of the same cards: a file may hold a deal more than once."""
+        return alike(self.deals.hands)
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)

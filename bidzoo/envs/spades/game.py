@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bidzoo.core.calls import Call
-from bidzoo.core.cards import NUM_CARDS, seat_number
+from bidzoo.core.cards import NUM_CARDS, SEATS, seat_number
 from bidzoo.core.kernels import I64, U64, State, States, allocate
 from bidzoo.core.options import index_of, truth, whole
 from bidzoo.envs.engine import KernelGame
@@ -27,7 +27,7 @@ from bidzoo.envs.game import (
 )
 from bidzoo.envs.picture import Picture
 from bidzoo.envs.spades import engine
-from bidzoo.envs.spades.deals import deck_card_number, deck_card_text, open_row
+from bidzoo.envs.spades.deals import deck_card_number, deck_card_text, deck_hand_text, open_row
 from bidzoo.envs.spades.determinize import determinize
 from bidzoo.envs.spades.observation import encoders, state_encoder
 from bidzoo.envs.spades.players import PlayingModule, check_player, playing_module
@@ -231,7 +231,8 @@ class Spades(KernelGame):
         return picture(state)
 
     def private_text(self, view: State) -> str:
-        text, sides = super().private_text(view), int(view["sides"])
+        hand, sides = deck_hand_text(self._deck, int(view["hand"])), int(view["sides"])
+        text = f"{hand} dealer {SEATS[int(view['dealer'])]}"
         if view["rounds"] or view["scores"].any():  # what no action of this round tells
             scores, bags = (" ".join(map(str, view[name][:sides])) for name in ("scores", "bags"))
             text += f" scores {scores} bags {bags}"

@@ -792,7 +792,7 @@ def write(path: str | Path, boards: list[Board]) -> None:
 
 
 def dumps(boards: list[Board]) -> str:
-    """PBN text of ``boards``; reading it gives them back.
+    """PBN text of ``boards``; reading it gives them back, but for a call with a note, which is alerted then.
 
     Raises:
         ValueError: what ``check_board`` refuses, or a text that PBN cannot hold (a name ``?``, a line break); names
