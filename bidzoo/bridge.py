@@ -18,9 +18,9 @@ from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Agent, Policy
 from bidzoo.core import plugins
 from bidzoo.core.cards import (
+    FULL_DECK,
     HAND_SIZE,
     NUM_CALLS,
-    NUM_CARDS,
     SEAT_NAMES,
     call_number,
     call_text,
@@ -181,7 +181,7 @@ def _views_of(situations: Sequence[tuple[Hand, int | str, str, Calls]], numbered
 
 def _full_hand(hand: Hand) -> int:
     bits = read_hand(hand)
-    if not 0 <= bits < 1 << NUM_CARDS:
+    if not 0 <= bits <= FULL_DECK:
         raise ValueError(f"{bits} is not a hand (it has bits beyond the 52 cards)")
     if bits.bit_count() != HAND_SIZE:
         raise ValueError(f"hand {hand_text(bits)}: {bits.bit_count()} cards, expected {HAND_SIZE}")

@@ -531,7 +531,8 @@ class LanguageAgent:
         system, question = prompt(self.game, view, legal, self.seat)
         place, remembered = _place(view), list[str]()  # questions and answers at this seat of this board
         if self.seat.memory:
-            if any(clock >= self._clock(view) for clock, _, _ in self._memory.setdefault(place, [])):
+            now = self._clock(view)
+            if any(clock >= now for clock, _, _ in self._memory.setdefault(place, [])):
                 self._memory[place] = []  # an episode that was played before
             remembered = [text for _, asked, answer in self._memory[place] for text in (asked, answer)]
         seed = key % 2**31 if self.seat.sampled else 0

@@ -50,6 +50,12 @@ class Outside(NamedTuple):
         return outside()[self.agent, "mean"]
 
 
+@cache
+def as_printed(name: str) -> list[dict[str, str]]:
+    """``published``, its figures as the texts that the paper prints."""
+    return [*csv_rows(results.PUBLISHED / f"{name}.csv")]
+
+
 class Published(NamedTuple):
     """A figure of a paper: a cell of ``bidzoo/data/published``."""
 
@@ -70,8 +76,7 @@ class Published(NamedTuple):
 
     def rounding(self) -> float:
         """Half a unit of the last place that the paper prints."""
-        place = published(self.file).index(self.cells())
-        printed = [*csv_rows(results.PUBLISHED / f"{self.file}.csv")][place][self.column]
+        printed = as_printed(self.file)[published(self.file).index(self.cells())][self.column]
         return 0.5 * 10.0 ** -len(printed.partition(".")[2])
 
     def error(self) -> float:

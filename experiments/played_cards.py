@@ -54,13 +54,14 @@ def tables(files: list[Path], report: Report) -> Measured:
         ValueError: a board does not have its two tables, or its cards were not played.
     """
     rooms: dict[tuple[int, int], dict[str, Record]] = {}
-    players: dict[int, Sequence[str]] = {}
+    players: set[str] = set()  # of the match
     for done, path in enumerate(files):
         for record in records.read(path):
             if record["declarer"] and not record["cards"]:
                 raise ValueError(f"{path}: board {record['board']} was not played; match it with --env bridge_v0")
             tables = rooms.setdefault((record["seed"], record["board"]), {})
-            if record["room"] in tables or {*record["players"]} != {*players.setdefault(0, record["players"])}:
+            players = players or {*record["players"]}
+            if record["room"] in tables or {*record["players"]} != players:
                 where = f"{path}: board {record['board']} of seed {record['seed']}"
                 raise ValueError(f"{where} is there twice, or of other players; expected one match")
             tables[record["room"]] = record

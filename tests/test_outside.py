@@ -362,7 +362,7 @@ def test_the_page_takes_what_the_command_line_named(mine):
     assert agents.admit("me=mine_too:Agent") == "me" and agents.admit("mine_too:Agent") == "mine_too:Agent"
     for text in ("human=mine_too:first", "openai:m"):
         with pytest.raises(ValueError, match=r"is you, expected another name|language models play in match"):
-            play_command._admitted(text)
+            play_command._seated(text)
     for text in ("sayc=rpi", "me=sayc", "me=mine_too:first"):
         with pytest.raises(ValueError, match="is there already, and means another one"):
             agents.admit(text)

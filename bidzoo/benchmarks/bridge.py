@@ -111,6 +111,13 @@ def contestant(entry: str | Policy) -> Policy:
     return policy
 
 
+def check_different(names: Sequence[str]) -> None:
+    """ValueError names an agent that is there twice: a table knows its rows by their names."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"agent {name!r} is there twice, expected different names")
+
+
 def line_up(entries: Sequence[str | Policy], least: int = 2) -> tuple[list[Policy], list[str]]:
     """The policies that can play, and for each of the others why not; ValueError if fewer than ``least`` can."""
     policies: list[Policy] = []
@@ -120,10 +127,7 @@ def line_up(entries: Sequence[str | Policy], least: int = 2) -> tuple[list[Polic
             policies.append(contestant(entry))
         except (KeyError, ValueError, FileNotFoundError) as problem:
             missing.append(f"{entry}: {problem.args[0] if isinstance(problem, KeyError) else problem}")
-    names = [policy.name for policy in policies]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"agent {name!r} is there twice, expected different names")
+    check_different([policy.name for policy in policies])
     if len(policies) < least:
         why = f" ({'; '.join(missing)})" if missing else ""
         raise ValueError(

@@ -23,7 +23,7 @@ from bidzoo.agents.spades.games import share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
-from bidzoo.core.storage import Closing, Ledger, is_installed, modules_of, source_digest
+from bidzoo.core.storage import Closing, Ledger, code_of, source_digest
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
@@ -234,7 +234,7 @@ class MatchLedger(Closing):
         if unknown := [policy.name for policy in policies if id(policy) not in self._policies]:
             raise ValueError(f"{', '.join(unknown)}: not one of the policies that the ledger was opened with")
         digests = [self._digests[id(policy)] for policy in policies]
-        match = joblib.hash((source_digest(__name__, *_code_of(game)), game, digests, seed, policy_seed))
+        match = joblib.hash((source_digest(__name__, *code_of(game)), game, digests, seed, policy_seed))
         players = " ".join(policy.name for policy in policies)
         return [MatchJob(players, match, " ".join(map(str, share))) for share in shares]
 
@@ -268,28 +268,22 @@ def made_of(policy: Policy) -> str:
     Raises:
         ValueError: it cannot be pickled.
     """
-    try:
-        own = sorted(module for module in _code_of(policy) if module.partition(".")[0] != "bidzoo")
-        digest: str = joblib.hash((policy, _packaged(), *([source_digest(*own)] if own else [])))
-    except Exception as problem:  # whatever its parts raise
-        raise ValueError(f"{policy.name}: cannot be pickled, to tell it from others in a file: {problem}") from problem
-    return digest
+    content = _content(policy)
+    own = [module for module in code_of(policy) if module.partition(".")[0] != "bidzoo"]
+    return f"{content} {source_digest(*own)}" if own else content
 
 
 def digests(policy: Policy) -> str:
     """Of the content and the code of ``policy``: what tells it from others of its name where results are kept."""
-    return f"{made_of(policy)} {source_digest(*_code_of(policy))}"
+    return f"{_content(policy)} {source_digest(*code_of(policy))}"
 
 
-def _code_of(value: Policy | Game) -> list[str]:
-    """The modules whose code tells ``value`` from others: bidzoo's, those of its own package, what is not installed."""
-    packages = {"bidzoo", type(value).__module__.partition(".")[0]}
-
-    def counts(module: str) -> bool:
-        package = module.partition(".")[0]
-        return package in packages or not is_installed(package)
-
-    return sorted(filter(counts, modules_of(value)))
+def _content(policy: Policy) -> str:
+    try:
+        digest: str = joblib.hash((policy, _packaged()))
+    except Exception as problem:  # whatever its parts raise
+        raise ValueError(f"{policy.name}: cannot be pickled, to tell it from others in a file: {problem}") from problem
+    return digest
 
 
 @cache
@@ -435,13 +429,18 @@ def seatings(game: Game) -> tuple[tuple[int, ...], ...]:
     one agent among others.
     """
     players, alike = range(game.num_players), game.utility == "identical"
-    sides = [*dict.fromkeys((player,) if alike else tuple(game.allies(player)) for player in players)]
+    sides: list[tuple[int, ...]] = [(player,) for player in players] if alike else _sides(game)
     if not alike and len(players) == len(sides) == 4:
         sides = [(0, 2)]
     alone = [tuple(int(player not in side) for player in players) for side in sides]
     together = [(0,) * len(players), (1,) * len(players)] if alike else []
     exchanged = [tuple(1 - agent for agent in seats) for seats in alone]
     return tuple(dict.fromkeys([*together, *alone, *exchanged]))
+
+
+def _sides(game: Game) -> list[tuple[int, ...]]:
+    """The partnerships of ``game``, each with its players."""
+    return [*dict.fromkeys(tuple(game.allies(player)) for player in range(game.num_players))]
 
 
 def pairings(
@@ -464,11 +463,11 @@ def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable
 
 def _each(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
     table = ResultTable(f"{game}", ["agent", "mean reward"], note="± standard error over boards, each at all seatings")
-    sides = {game.allies(player)[0]: tuple(game.allies(player)) for player in range(game.num_players)}
+    sides = _sides(game)
 
     def counts(seats: tuple[int, ...], agent: int) -> bool:
         """Whether ``agent`` is the one side among others, or alone."""
-        held = sum(agent in {seats[player] for player in side} for side in sides.values())
+        held = sum(agent in {seats[player] for player in side} for side in sides)
         return held > 0 and 2 * held <= max(len(sides), 2)
 
     for agent, name in enumerate(names):

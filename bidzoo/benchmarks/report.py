@@ -216,10 +216,10 @@ def read(files: Sequence[Path]) -> list[dict[str, Any]]:
     """
     documents, entries = [], dict[str, list[leaderboard.Entry]]()
     for path in files:
-        if path.suffix.lower() not in KINDS and str(path) != "-":
+        ending = path.suffix.lower()
+        if ending not in KINDS and str(path) != "-":
             kind = "a folder" if path.is_dir() else f"ending {path.suffix!r}"
             raise ValueError(f"{path}: {kind}, expected {', '.join(KINDS)}, or - for standard input")
-        ending = path.suffix.lower()
         if ending == ".csv":
             documents.append(curves(path))
         elif ending != ".json":

@@ -336,30 +336,33 @@ def main(
     if games < 2:
         raise ValueError(f"games must be at least 2 (each board is played both ways), got {games}")
     with kernel_threads(get_threads() if workers is None else workers):
-        games += games % 2
-        compared = [row for row in comparisons() if row.group in groups]
-        with Ledger(ledger, Row, Found) as rows_done:
-            results = run_rows(compared, games, seed, report, rows_done)
-        tables = [
-            ResultTable(
-                title,
-                COLUMNS,
-                [cells for row, cells in zip(compared, results, strict=True) if row.group == group],
-                NOTES.get(group, NOTE),
-            )
-            for group, title in TITLES.items()
-            if group in groups
-        ]
-        pictures: list[Figure] = []
-        if "rule-based" in groups:
-            bis = SpadesPolicy("bis", "srp")
-            numbers = 2 * np.arange(games)  # the other way round is the same game
-            self_play = play_games((bis, bis), numbers, deals_seed("rounds", seed))
-            log = rounds_log(self_play)
-            tables += [overview(log, self_play), nil_table(log), type_table(log)]
-            tables.append(nil_facts(games, 100 * games, seed))
-            pictures = figures(log, self_play, 20 * games, deals_seed("nils", seed))
-        return tables, pictures
+        return _measured(groups, games + games % 2, seed, ledger, report)
+
+
+def _measured(groups: Sequence[str], games: int, seed: int, ledger: str | Path | None, report: Report) -> Measured:
+    compared = [row for row in comparisons() if row.group in groups]
+    with Ledger(ledger, Row, Found) as rows_done:
+        results = run_rows(compared, games, seed, report, rows_done)
+    tables = [
+        ResultTable(
+            title,
+            COLUMNS,
+            [cells for row, cells in zip(compared, results, strict=True) if row.group == group],
+            NOTES.get(group, NOTE),
+        )
+        for group, title in TITLES.items()
+        if group in groups
+    ]
+    pictures: list[Figure] = []
+    if "rule-based" in groups:
+        bis = SpadesPolicy("bis", "srp")
+        numbers = 2 * np.arange(games)  # the other way round is the same game
+        self_play = play_games((bis, bis), numbers, deals_seed("rounds", seed))
+        log = rounds_log(self_play)
+        tables += [overview(log, self_play), nil_table(log), type_table(log)]
+        tables.append(nil_facts(games, 100 * games, seed))
+        pictures = figures(log, self_play, 20 * games, deals_seed("nils", seed))
+    return tables, pictures
 
 
 class Row(NamedTuple):

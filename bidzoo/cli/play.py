@@ -38,7 +38,7 @@ def play(
     session = Session()
     agent_names = None if seats is None else agents.names_in(seats)
     if agent_names is not None:
-        agent_names = [name if name == HUMAN else _admitted(name) for name in agent_names]
+        agent_names = [name if name == HUMAN else _seated(name) for name in agent_names]
     session.start(registry.game_id(game), {}, agent_names, seed, board - 1)
     if pbn is not None:
         _read(session, pbn)
@@ -50,7 +50,7 @@ def play(
     _serve(session, host, port, open_)
 
 
-def _admitted(text: str) -> str:
+def _seated(text: str) -> str:
     """What ``agents.admit`` says of ``text``; ValueError for whom the table cannot seat."""
     from bidzoo import agents
     from bidzoo.play.catalog import HUMAN

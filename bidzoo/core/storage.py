@@ -489,9 +489,9 @@ def source_digest(*modules: str) -> str:
     return hashlib.sha256("".join(sorted(_source(name)[0] for name in reached)).encode()).hexdigest()[:16]
 
 
-def modules_of(value: Any) -> set[str]:
-    """The modules of all classes and functions that ``value`` is made of, as pickle reaches them."""
-    found = {type(value).__module__}
+def code_of(value: Any) -> list[str]:
+    """The modules whose code tells ``value`` from others: of all classes and functions that pickle reaches in it."""
+    found, owner = {type(value).__module__}, type(value).__module__
 
     class Collector(pickle.Pickler):
         def persistent_id(self, part: Any) -> None:
@@ -500,12 +500,21 @@ def modules_of(value: Any) -> set[str]:
                 found.add(part.__module__)
 
     Collector(io.BytesIO()).dump(value)
-    return found
+    return sorted(module for module in found if _counts(module, owner))
+
+
+def _counts(module: str, owner: str) -> bool:
+    """Whether the code of ``module`` counts for what the module ``owner`` does.
+
+    That of bidzoo, of the owner's package and of what is not installed does: of the rest the version tells it.
+    """
+    package = module.partition(".")[0]
+    return package in ("bidzoo", owner.partition(".")[0]) or not _is_installed(package)
 
 
 @cache
-def is_installed(package: str) -> bool:
-    """Whether the top-level ``package`` comes with Python or by pip, so that its version tells its code."""
+def _is_installed(package: str) -> bool:
+    """Whether the top-level ``package`` comes with Python or by pip."""
     if package in sys.stdlib_module_names:
         return True
     path = _path(package)
@@ -522,22 +531,17 @@ def _source(name: str) -> tuple[str, list[str]]:
         return name, []
     tree, imported = ast.parse(Path(path).read_bytes()), list[str]()
     package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
-
-    def counts(module: str) -> bool:
-        other = module.partition(".")[0]
-        return other in ("bidzoo", name.partition(".")[0]) or not is_installed(other)
-
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = resolve_name("." * node.level + (node.module or ""), package or None)
-            if counts(module):  # to ask others would import them, torch too
+            if _counts(module, name):  # to ask others would import them, torch too
                 imported += [module, *(part for alias in node.names if _path(part := f"{module}.{alias.name}"))]
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             del node.body[: ast.get_docstring(node, clean=False) is not None]
     code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-    return f"{name} {code}\n", [module for module in imported if counts(module)]
+    return f"{name} {code}\n", [module for module in imported if _counts(module, name)]
 
 
 def _path(name: str) -> str | None:

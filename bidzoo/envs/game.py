@@ -292,7 +292,10 @@ class Game(ABC):
 
         With the actions so far it is the information set. ``view`` is one record: ``env.view(agent)[0]``.
         """
-        return f"{hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
+        return f"{self._hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
+
+    def _hand_text(self, hand: int) -> str:
+        return hand_text(hand)
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Checked ``reset`` options of this game (``read_options``); here a board's number alone."""

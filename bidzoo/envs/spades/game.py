@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bidzoo.core.calls import Call
-from bidzoo.core.cards import NUM_CARDS, SEATS, seat_number
+from bidzoo.core.cards import NUM_CARDS, seat_number
 from bidzoo.core.kernels import I64, U64, State, States, allocate
 from bidzoo.core.options import index_of, truth, whole
 from bidzoo.envs.engine import KernelGame
@@ -230,9 +230,11 @@ class Spades(KernelGame):
     def picture(self, state: State) -> Picture:
         return picture(state)
 
+    def _hand_text(self, hand: int) -> str:
+        return deck_hand_text(self._deck, hand)
+
     def private_text(self, view: State) -> str:
-        hand, sides = deck_hand_text(self._deck, int(view["hand"])), int(view["sides"])
-        text = f"{hand} dealer {SEATS[int(view['dealer'])]}"
+        text, sides = super().private_text(view), int(view["sides"])
         if view["rounds"] or view["scores"].any():  # what no action of this round tells
             scores, bags = (" ".join(map(str, view[name][:sides])) for name in ("scores", "bags"))
             text += f" scores {scores} bags {bags}"
