@@ -93,7 +93,8 @@ def _paragraphs(game_id: str, family: str, name: str) -> tuple[str, ...]:
 
 def _meanings(game: Game, names: Iterable[str]) -> list[str]:
     """What the options ``names`` of ``game`` mean, as its page has it, and its paragraphs on single ones of them."""
-    table, *others = _paragraphs(game.id, game.family, "{}.options.txt") or ("",)
+    page = "bridge_bidding_v0" if game.family == "bridge" else game.id  # the options are the same
+    table, *others = _paragraphs(page, game.family, "{}.options.txt") or ("",)
     lines = []
     for options, values, meaning in re.findall(r"(?m)^\| ([\w, ]+) \| (.*) \| (.*) \|$", table):
         if {*options.split(", ")} & {*names}:
@@ -165,7 +166,7 @@ def _tricks(game: Game, view: State, first_card: int) -> dict[str, Any]:
 
 def _spades(game: Game, view: State) -> dict[str, Any]:
     from bidzoo.envs.spades import render
-    from bidzoo.envs.spades.deals import deck_hand_text
+    from bidzoo.envs.spades.deals import deck_hand_symbols
     from bidzoo.envs.spades.state import FIRST_CARD, PLAY
 
     seat, deck, held = int(view["seat"]), int(view["deck"]), int(view["held_here"])
@@ -174,7 +175,7 @@ def _spades(game: Game, view: State) -> dict[str, Any]:
     told: dict[str, Any] = {"seat": SEAT_NAMES[seat]}
     if view["sides"] == 2:
         told["partner"] = SEAT_NAMES[(seat + 2) % 4]
-    hand = deck_hand_text(deck, held) if deck else hand_symbols(held)
+    hand = deck_hand_symbols(deck, held) if deck else hand_symbols(held)
     told["hand"] = hand if view["looked"] >> seat & 1 else "not seen yet"
     told |= {"score": render.scores(view), "round": int(view["rounds"]) + 1}
     told["bids"] = [[SEAT_NAMES[w], bid] for w, bid in bids if view["bids"][w] >= 0]
@@ -246,29 +247,25 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
 
     Args:
         game: whose names of actions count.
-        reply: of a model; what stands in ``<think>`` is left out. One that was cut off (``CUT_OFF``) counts only if it
-            has a JSON object or such a line.
+        reply: of a model; what stands in ``<think>``, or before a ``</think>``, is left out. One that was cut
+            off (``CUT_OFF``) counts only if it has a JSON object or such a line.
         legal: 1 = legal.
         listed: the problem with an illegal action names the legal ones.
     """
     text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
+    text = text.rpartition("</think>")[2]  # some chat templates write the opening mark themselves
     marked = _MARKED.findall(text)
     answers = [(answer, _names(game, _plain(answer), legal)) for answer in _json_answers(text) or marked[-1:]]
-    found = [names[-1][0] for _, names in answers if names]
+    found = [action for answer, names in answers for action in _last(_plain(answer), names)]
     if answers and not found:
         return Reading(None, f"{shown(answers[-1][0])} is no action of this game")
     if not answers and reply.endswith(CUT_OFF):
         return Reading(None, "the reply was cut off before its end")
     if not answers:
         plain = _plain(text)
-        named = _names(game, plain, legal)
-        if not named:
+        found = _last(plain, _names(game, plain, legal))
+        if not found:
             return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
-        found = [action for action, _, _ in named[-1:]]
-        for (earlier, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
-            if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", plain[end:start], re.I):
-                break
-            found += [earlier] if earlier != after else []
     if len(set(found)) > 1:
         several = ", ".join(game.action_text(action) for action in sorted(set(found)))
         return Reading(None, f"the reply names several actions: {several}; one is expected")
@@ -276,6 +273,16 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
         choices = f"; legal: {', '.join(action_texts(game, legal))}" if listed else ""
         return Reading(None, f"{game.action_text(found[0])} is not legal here{choices}")
     return Reading(found[0])
+
+
+def _last(text: str, named: list[tuple[int, int, int]]) -> list[int]:
+    """The last action that is ``named`` in ``text``, and those that only "or", "and" or a mark sets apart from it."""
+    found = [action for action, _, _ in named[-1:]]
+    for (earlier, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
+        if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text[end:start], re.I):
+            break
+        found += [earlier] if earlier != after else []
+    return found
 
 
 def _json_answers(text: str) -> list[str]:
@@ -827,6 +834,10 @@ class Seated(Closing):
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
         self._models = list[OpenAI]()
+        if agents.parts(seat.fallback)[1].startswith(("openai:", "ledger:")):
+            raise ValueError(
+                f"--seat fallback={seat.fallback}: a language model, expected an agent that always answers"
+            )
         try:
             self._models += (OpenAI(model, base_url, seat) for model in models)
             if models:

@@ -140,12 +140,13 @@ def verdict(row: Row) -> str:
     return "holds"
 
 
+ESTIMATED_77011 = "`estimated.npz`, which `bidzoo deals estimate 500000 --seed 77011 --out estimated.npz` makes"
 NEEDS = {  # files outside the repository that a whole command reads, and how they are made
     "bridge-belief": "`runs/rl-auctions.npz` and `runs/belief-table-2`, which `bidzoo train record 300000 --policy rl"
     " --seed 88001 --out runs/rl-auctions.npz` and then `bidzoo train belief runs/rl-auctions.npz --out"
     " runs/belief-table-2 --every 5000 --set batch=256 --set learning_rate=3e-4 --set warm_up=0` make",
-    "bridge-jps-converged": "`estimated.npz`, which `bidzoo deals estimate 500000 --seed 77011 --out estimated.npz`"
-    " makes",
+    "bridge-jps-converged": ESTIMATED_77011,
+    "bridge-jps-long": ESTIMATED_77011,
 }
 
 LONG, MINI = "simple_bidding_v0(size=16)", "minibridge_v0(size=5)"
@@ -389,7 +390,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
     "Joint policy search, bridge (Tian, Gong and Jiang 2020): IMPs a board": (
         (
             *searched("from a converged baseline", "over a2c-bridge", "bridge-jps-converged"),
-            *searched("by the program, from a settled baseline", "over start", "bridge-jps-moves", names=BY_MOVES),
+            *searched("by the program, from a settled baseline", "over start", "bridge-jps-long", names=BY_MOVES),
             *searched("from an early baseline", "over a2c-early", "bridge-jps-runs", EARLY),
             *searched("over 10 baselines", "over 10 baselines", "bridge-jps-runs", EARLY, "Table 3, column 2"),
             relation("Section 7.3", "bridge-baseline19", "a2c-bridge", "baseline19", "agents/baseline19.md"),

@@ -16,13 +16,15 @@ From a converged model, against opponents who are there already (``bidzoo deals 
 By moves, as the program has it that the authors released, from a model that has gone on without search at the rate of
 the rows: a lower rate than that of the start would win by itself, with search or without.
 
-    python experiments/joint_search.py --start a2c-bridge --settle 100 --runs 3 --syncs 60 --boards 20000 \
+    python experiments/joint_search.py --start a2c-bridge --settle 100 --runs 5 --syncs 600 --boards 20000 \
+        --deals estimated.npz --deals experiments/deals/more-train.npz \
         --set boards=1000 --set learning_rate=3e-5 --set average=0.97 --set differing=true \
         --row non-search --row "1-search, 1 % of moves" --row "JPS, 1 % of moves" --row "JPS, 5 % of moves" \
         --opponent expert-polish --opponent expert-acol --opponent expert-sayc --opponent expert-21gf \
-        --out runs/joint-moves --json docs/results/bridge-jps-moves.json
+        --out runs/joint-long --json docs/results/bridge-jps-long.json
 
-Shorter runs (``--runs 3 --syncs 40``) go on to these in the same folder.
+Shorter runs (``--runs 3 --syncs 40``) go on to these in the same folder. Without opponents, and with another
+``--json``, the same runs meet ten baselines (``bridge-jps-long-baselines.json``).
 """
 
 import shlex

@@ -63,7 +63,11 @@ def test_rules_say_what_one_must_know_to_play():
     spades = language.rules(bidzoo.make_game("spades_v0", variant="whiz", deck="jokers"))
     for words in ("always trumps", "10 points for each trick bid", "*bag*", "100 points if it succeeds", "That or nil"):
         assert words.lower() in spades.lower()
-    assert "jokers for ♣2 and ♥2, above ♠A" in spades.replace("Jokers", "jokers") and "bag_penalty: 110" in spades
+    assert "both spades above ♠A, the big one highest" in spades and "bag_penalty: 110" in spades
+    alone = language.rules(bidzoo.make_game("bridge_bidding_v0", reward="cost", competition=False, most_calls=3))
+    for words in ("competition = False", "E/W always pass", "most_calls = 3", "after this many calls", "best contract"):
+        assert words in alone
+    assert "below their best contract" in language.rules(bidzoo.make_game("bridge_v0", reward="par", deals="train"))
 
 
 def test_rules_of_a_game_from_outside():
@@ -166,6 +170,9 @@ def legal_of(game, names):
         (BRIDGE, CALLS, "action: 4C, because a pass is weak", "4C"),
         (BRIDGE, CALLS, '```json\n{"bid": "3 no trump"}\n``` since 1H is low', "3NT"),
         (BRIDGE, CALLS, "<think>3H or 3S?</think>3S", "3S"),
+        (BRIDGE, CALLS, "Bid: 3NT? Too high.</think>\n\n3H", "3H"),
+        (BRIDGE, CALLS, 'Perhaps {"action": "3S"}? No.</think>{"action": "3H"}', "3H"),
+        (BRIDGE, CALLS, "3H <think>or 3S?</think>", "3H"),
         (CARDS, PLAYS, "SK", "SK"),
         (CARDS, PLAYS, "♠K", "SK"),
         (CARDS, PLAYS, "K♠", "SK"),
@@ -193,6 +200,8 @@ def test_replies(game, legal, reply, action):
         ("2H", "2H is not legal here; legal: P, X, 1H, 3H, 3S, 3NT, 4C"),
         ("3H or 3S", "several actions: 3H, 3S"),
         ("3H/3S", "several actions: 3H, 3S"),
+        ("action: 3H or 3S", "several actions: 3H, 3S"),
+        ('{"action": "pass/3S"}', "several actions: P, 3S"),
         ('{"action": "%s"}' % ("3H " * 9 + "x" * 10**6), r"xxx' is no action of this game"),
         ('{"action": "3H"} {"action": "3S"}', "several actions: 3H, 3S"),
     ],

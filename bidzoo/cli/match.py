@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -133,6 +134,9 @@ def match(
             table, records_of_match = _other(env, game_settings, names, boards or BOARDS, seed, keeping)
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
+            table = replace(table, note=f"{table.note}; {model.name}: {model.usage}")
+            if 2 * model.usage.fallbacks > model.usage.decisions:
+                say(f"{model.name}: the fallback acted most of the time, so this is its result and not the model's")
         asked = (env, game_settings, partner, boards, seed, base_url, seat, ledger)
         seconds = time.perf_counter() - began
         if json is None:

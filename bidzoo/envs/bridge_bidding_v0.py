@@ -8,7 +8,7 @@ The auction of contract bridge for four players, scored from double-dummy tables
 | Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
 | Actions | `Discrete(38)`: 0 pass, 1 double, 2 redouble, 3 + 5 × (level − 1) + strain (C D H S NT) |
 | Observation | `{"observation": int8 [480], "action_mask": int8 [38]}`; other encoders by option |
-| Rewards | at the end of the board only, −7600 … 7600 points; zero-sum between the sides |
+| Rewards | at the end of the board, zero-sum between the sides: points (−7600 … 7600), by option IMPs (−24 … 24) |
 
 The dealer calls first and the turn passes clockwise. The auction ends after three passes behind a bid, or four
 passes. Declarer is the first player of the side with the last bid who named its strain (Law 22). The tricks are

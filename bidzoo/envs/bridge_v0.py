@@ -8,7 +8,7 @@ Contract bridge for four players: the auction, then thirteen tricks.
 | Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
 | Actions | `Discrete(90)`: calls 0 … 37 as in bridge bidding, 38 + card (4 × rank + suit) |
 | Observation | `{"observation": int8 [571], "action_mask": int8 [90]}`; other encoders by option |
-| Rewards | at the end of the board only, −7600 … 7600 points; zero-sum between the sides |
+| Rewards | at the end of the board, zero-sum between the sides: points (−7600 … 7600), by option IMPs (−24 … 24) |
 
 After the auction the player left of declarer leads, dummy's cards are seen by all, and declarer plays both hands:
 the declaring agent acts on dummy's turns and dummy's own agent does not act. The contract is scored on the tricks

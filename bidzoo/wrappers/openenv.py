@@ -4,8 +4,9 @@
     client = openenv.core.GenericEnvClient(base_url="http://localhost:8000").sync()
 
 A session is one table. ``reset(seed=, board=)`` deals, ``step({"reply": "1NT"})`` replies. The observation has the
-question of the seat that is asked; its cards are the seat's own, so each seat's questions go into a conversation of its
-own. The reward comes with the last reply: that of the seat that gave it; ``rewards`` has those of all seats.
+question of the seat that is asked; its cards are the seat's own, so the questions of each ``conversation``, as they are
+numbered, go into one of its own. The reward comes with the last reply: that of the seat that gave it; ``rewards`` has
+those of all seats.
 """
 
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ class TableObservation(Observation):
     """The next question; empty once the board is over."""
 
     player: int = -1
+    conversation: int = -1  # a number for each hand that is asked about on the board
     system: str = ""
     question: str = ""
     legal: list[str] = []
@@ -79,7 +81,12 @@ class TableEnvironment(Environment[TableAction, TableObservation, State]):
     def _observed(self, asked: Asked) -> TableObservation:
         self._player = asked.player
         return TableObservation(
-            player=asked.player, system=asked.system, question=asked.question, legal=list(asked.legal), reward=0.0
+            player=asked.player,
+            conversation=asked.conversation,
+            system=asked.system,
+            question=asked.question,
+            legal=list(asked.legal),
+            reward=0.0,
         )
 
 

@@ -14,10 +14,16 @@ from bidzoo.wrappers.batch import Batch, Seating
 
 
 class Asked(NamedTuple):
-    """What the model is asked next. Each seat has a conversation of its own, since its cards are its own."""
+    """What the model is asked next.
+
+    Questions of one ``conversation`` are of one hand, and belong together; none belongs to two hands. A player has one
+    conversation a board, and with ``reward="duplicate"`` of bridge a second one at the second table, where it sits one
+    seat further: whoever remembers the first table there has seen the cards of the seat before.
+    """
 
     player: int
-    system: str  # rules and how to answer, the same in every question of a seat
+    conversation: int  # from 0 within the board
+    system: str  # rules and how to answer, the same in every question of a conversation
     question: str  # the situation; after a reply that is not legal, what was wrong with it
     legal: tuple[str, ...]  # actions
 
@@ -27,18 +33,22 @@ class TextTable:
 
     Args:
         game: with the reward to learn from: ``reward="par"`` and ``"duplicate"`` of bridge are IMPs.
-        seats: those of the model, as numbers or names (``"South"``).
+        seats: players of the model, as numbers or by the names of their seats (``["South"]``), at the first table if
+            there are two.
         others: what ``agents.resolve`` takes, for the other seats; or a dict by seat.
         seat: how the model is asked; ``tries`` replies that are not legal end the board.
 
-    ``rewards`` ``[P]`` are there once the board is over (``over``). Where replies are not legal, the seat and its
-    partners get the lowest reward of the game, and the others 0, as in the AEC environment.
+    ``rewards`` ``[P]`` are there once the board is over (``over``), and NaN before. Where replies are not legal, or the
+    board is forfeited, the seat and its partners get the lowest reward of the game, and the others 0, as in the AEC
+    environment.
     """
 
     def __init__(
         self, game: Game, seats: Sequence[int | str], others: Agent | dict[Any, Agent] = "random", seat: Seat = AS_USUAL
     ) -> None:
         self.game, self.seat = game, seat
+        if isinstance(seats, str):
+            raise TypeError(f"seats {seats!r}: expected a list, such as [{seats!r}]")
         self.seats = tuple(game.player_at(place) for place in seats)
         if not self.seats:
             raise ValueError(
@@ -53,11 +63,12 @@ class TextTable:
         self._seating = Seating([None if p in self.seats else by_player[p] for p in range(game.num_players)])
         self._batch = Batch(game, 1, autoreset=False)
         self.over, self.illegal = True, 0
-        self.rewards: F32 = np.zeros(game.num_players, np.float32)
+        self.rewards: F32 = np.full(game.num_players, np.nan, np.float32)
 
     def reset(self, board: int = 0, seed: int = 0) -> Asked | None:
         """Deal ``board`` of ``seed``; the first question, None if the board ends before one."""
         self.over = True  # until what is asked for is known to be a board
+        self.rewards = np.full(self.game.num_players, np.nan, np.float32)
         self._batch.reset(seed, [board])
         self._seating.seed, self.over, self.illegal = seed, False, 0
         return self._go_on()
@@ -73,7 +84,7 @@ class TextTable:
             raise TypeError(f"a reply {text!r:.80}: expected a text")
         if self.over:
             raise ValueError("the board is over: call reset()")
-        mask, player = self._batch.buffers.mask[0], int(self._batch.buffers.player[0])
+        mask = self._batch.buffers.mask[0]
         reading = read_action(self.game, text, mask, self.seat.listed)
         if reading.action is not None:
             self.illegal = 0
@@ -82,10 +93,20 @@ class TextTable:
         self.illegal += 1
         if self.illegal < self.seat.tries:
             return self._asked()._replace(question=reading.question)
+        self.forfeit()
+        return None
+
+    def forfeit(self) -> None:
+        """End the board as a reply that is not legal does: for one that reached the limit of its tokens.
+
+        Raises:
+            ValueError: it is over.
+        """
+        if self.over:
+            raise ValueError("the board is over: call reset()")
         self.over = True
         self.rewards = np.zeros(self.game.num_players, np.float32)
-        self.rewards[list(self.game.allies(player))] = self.game.reward_range[0]
-        return None
+        self.rewards[list(self.game.allies(int(self._batch.buffers.player[0])))] = self.game.reward_range[0]
 
     def _go_on(self) -> Asked | None:
         while not self._batch.terminated[0]:
@@ -99,4 +120,7 @@ class TextTable:
     def _asked(self) -> Asked:
         view, mask = self._batch.views()[0], self._batch.buffers.mask[0]
         told = prompt(self.game, view, mask, self.seat)
-        return Asked(int(self._batch.buffers.player[0]), *told, tuple(action_texts(self.game, mask)))
+        player = int(self._batch.buffers.player[0])
+        table = int(view["leg"]) if "leg" in (view.dtype.names or ()) else 0
+        conversation = player + self.game.num_players * table
+        return Asked(player, conversation, *told, tuple(action_texts(self.game, mask)))

@@ -1,6 +1,7 @@
 """A game as an environment of ``verifiers`` (0.4, ``verifiers.v1``): a taskset of boards, their episodes, a harness.
 
-Each seat of the model has an agent run of its own, with a trace and a reward, so that no seat reads another's cards.
+Each seat of the model has an agent run of its own at each table, with a trace and a reward, so that no seat reads
+another's cards.
 
     import verifiers.v1 as vf
     from bidzoo.wrappers.verifiers import ID, BoardsConfig, BoardsEnvConfig
@@ -11,6 +12,7 @@ a file ``bidzoo_boards.py`` on the path: ``from bidzoo.wrappers.verifiers import
 """
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from typing import Any
@@ -65,29 +67,34 @@ class BoardsEnvConfig(vf.EnvConfig):
 
 
 class BoardsEnv(vf.Env[BoardsEnvConfig]):
-    """One board an episode; rewards are the game's, and ``illegal`` counts replies that were not legal."""
+    """One board an episode; rewards are the game's, and ``illegal`` counts replies that were not legal.
+
+    A run that reaches a limit, or breaks off, forfeits the board (``TextTable.forfeit``); errors are in its trace.
+    """
 
     async def run(self, task: BoardTask, agents: Any) -> None:
         """Play the board of ``task``."""
         config = self.taskset.config
         table = TextTable(make_game(config.game, **config.options), config.seats, config.others, Seat(**config.asked))
-        conversations: dict[int, Any] = {}
-        illegal = dict.fromkeys(table.seats, 0)
+        conversations: dict[int, tuple[int, Any]] = {}  # player and run
+        illegal: Counter[int] = Counter()
         asked = table.reset(task.data.board, config.seed)
         async with AsyncExitStack() as stack:
             while asked is not None:
-                if asked.player not in conversations:
+                number = asked.conversation
+                if number not in conversations:
                     told = task.with_system_prompt(asked.system)
-                    conversations[asked.player] = await stack.enter_async_context(agents.player.interaction(told))
-                player = asked.player
-                segment = await conversations[player].turn(asked.question)
-                if segment.terminated:  # a limit of the run, or an error
+                    run = await stack.enter_async_context(agents.player.interaction(told))
+                    conversations[number] = asked.player, run
+                segment = await conversations[number][1].turn(asked.question)
+                if segment.terminated:  # a limit of the run, or an error, which its trace holds
+                    table.forfeit()
                     break
                 asked = table.reply(segment.last_reply)
-                illegal[player] += table.illegal > 0
-        for player, interaction in conversations.items():
-            interaction.trace.record_reward("board", float(table.rewards[player]) if table.over else 0.0)
-            interaction.trace.record_metric("illegal", float(illegal[player]))
+                illegal[number] += table.illegal > 0
+        for number, (player, interaction) in conversations.items():
+            interaction.trace.record_reward("board", float(table.rewards[player]))
+            interaction.trace.record_metric("illegal", float(illegal[number]))
             interaction.trace.info["player"] = player
 
 

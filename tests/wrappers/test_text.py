@@ -64,6 +64,40 @@ def test_the_wrong_order_is_named(table):
         assert not table.over
 
 
+def test_a_second_table_is_another_conversation():
+    """Players have moved on by a seat there, and may not have seen the cards that they hold now."""
+    game = bidzoo.make_game("bridge_bidding_v0", reward="duplicate")
+    table, hands = TextTable(game, ["North", "South"], "sayc"), dict[int, set[str]]()
+    for board in range(3):
+        asked = table.reset(board, seed=1)
+        hands.clear()
+        while asked is not None:
+            hand = next(line for line in asked.question.splitlines() if line.startswith("hand"))
+            hands.setdefault(asked.conversation, set()).add(hand)
+            asked = table.reply("pass")
+        assert len(hands) == 4 and all(len(seen) == 1 for seen in hands.values())
+        assert len(set.union(*hands.values())) == 4
+
+
+def test_rewards_are_of_this_board_alone(table):
+    assert np.isnan(table.rewards).all()
+    asked = table.reset(0, seed=3)
+    while asked is not None:
+        asked = table.reply("pass")
+    assert np.isfinite(table.rewards).all()
+    table.reset(1, seed=3)
+    assert np.isnan(table.rewards).all()
+    table.forfeit()
+    assert table.over and table.rewards[0] == table.rewards[2] == table.game.reward_range[0]
+    with pytest.raises(ValueError, match="the board is over"):
+        table.forfeit()
+
+
+def test_one_name_of_a_seat_is_no_list_of_seats():
+    with pytest.raises(TypeError, match=r"seats 'South': expected a list, such as \['South'\]"):
+        TextTable(bidzoo.make_game("bridge_bidding_v0"), "South")
+
+
 def test_of_very_many_json_objects_the_last_ones_count(monkeypatch):
     """Megabytes of them would take minutes."""
     parsed, known = [], language.answered_json

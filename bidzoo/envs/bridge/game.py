@@ -133,6 +133,7 @@ class Bridge(KernelGame):
         if (most_calls or not competition) and reward == "duplicate":
             raise ValueError("reward 'duplicate' exchanges the sides, which without competition are not alike")
         self.reward, self.reward_scale = reward, float(reward_scale)
+        self.competition, self.most_calls = competition, int(most_calls)
         self.family = "bridge" if play else "bridge_bidding"
         self.id = getattr(type(self), "id", f"{self.family}_v0")  # a subclass has an id of its own
         self.encoders = {"openspiel571": ENCODERS["openspiel571"], **ENCODERS} if play else ENCODERS

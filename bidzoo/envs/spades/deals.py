@@ -10,7 +10,8 @@ jokers_deuces   BJ LJ 2D 2S A K Q J T 9 8 7 6 5 4 3       (16 spades, 12 of each
 
 import numpy as np
 
-from bidzoo.core.cards import NUM_CARDS, card_number, card_text, hand_cards
+from bidzoo.core.cards import NUM_CARDS, SYMBOLS, card_number, card_text, hand_cards
+from bidzoo.core.cards import SUITS as SUIT_LETTERS
 from bidzoo.core.kernels import I64, State, assign_row, row
 from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.spades.state import BIDDING, DECKS, SPADES
@@ -71,6 +72,17 @@ def deck_hand_text(deck: int, hand: int) -> str:
     return ".".join(
         "".join(_rank_letter(deck, card, suit) for card in cards_of_suit(deck, hand, suit)) for suit in (3, 2, 1, 0)
     )
+
+
+def deck_hand_symbols(deck: int, hand: int) -> str:
+    """``"♠BJ,LJ,A,5 ♥A,4 ♦- ♣T"``: jokers, and a two of diamonds among the spades (``D2``), as they are played."""
+
+    def name(card: int, suit: int) -> str:
+        text = deck_card_text(deck, card)
+        return text if text in _JOKERS.values() else text[0] if card % 4 == suit else text[::-1]
+
+    suits = [(suit, [name(card, suit) for card in cards_of_suit(deck, hand, suit)]) for suit in (3, 2, 1, 0)]
+    return " ".join(SYMBOLS[SUIT_LETTERS[suit]] + (",".join(names) or "-") for suit, names in suits)
 
 
 def cards_of_suit(deck: int, hand: int, suit: int) -> list[int]:
