@@ -746,6 +746,8 @@ class OpenAI(Closing):
             except (openai.OpenAIError, ValueError) as error:  # no connection, one cut off, or no JSON
                 cause = error.__cause__ if isinstance(error.__cause__, TooLongError) else error
                 problem = f"{type(cause).__name__}, {cause}"
+                if isinstance(error, openai.APIConnectionError) and cause is error:
+                    problem += " Is a server running there? The same command goes on where this one stopped."
                 if isinstance(cause, TooLongError):
                     break
             if left:

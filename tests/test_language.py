@@ -638,6 +638,9 @@ class FakeOpenAI(types.ModuleType):
     class OpenAIError(Exception):
         pass
 
+    class APIConnectionError(OpenAIError):
+        pass
+
     class APIStatusError(OpenAIError):
         def __init__(self, status, message="no", **headers):
             super().__init__(message)
@@ -736,6 +739,12 @@ def test_servers_of_newer_models_name_the_greatest_length_otherwise(fake):
     assert (client(ASKED).text, client(ASKED).text) == ("2S", "1H") and not client.pauses
     names = [[name for name in request if name.startswith("max_")] for request in client.package.requests]
     assert names == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
+
+
+def test_where_no_server_is_is_told_with_what_to_do(fake):
+    client = fake(FakeOpenAI.APIConnectionError("Connection error."), tries=1)
+    with pytest.raises(ConnectionError, match=r"Is a server running there.* goes on where this one stopped"):
+        client(ASKED)
 
 
 def test_an_error_that_comes_as_an_answer_is_told(fake):

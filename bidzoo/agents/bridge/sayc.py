@@ -284,7 +284,8 @@ def promise(m: State) -> str:
     if stoppers:
         parts.append(f"{''.join(stoppers)} stopped")
     if m["either"]:
-        parts.append("4+ in " + " or ".join(_SUITS[suit] for suit in (3, 2) if int(m["either"]) >> suit & 1))
+        suits = " or ".join(_SUITS[suit] for suit in (3, 2, 1, 0) if int(m["either"]) >> suit & 1)
+        parts.append(f"{int(m['either_low'])}+ in {suits}")
     if m["aces"]:
         numbers = [str(n) for n in range(5) if int(m["aces"]) >> n & 1]
         parts.append(f"{' or '.join(numbers)} aces")

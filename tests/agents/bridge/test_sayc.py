@@ -219,6 +219,17 @@ def test_explain_says_what_was_shown():
     assert "my call: 2♥, raise: 6-9 points in support, 3+♥" in text
 
 
+@pytest.mark.parametrize(
+    ("calls", "promise"),
+    [
+        ("1NT P 2S P", "relay to clubs: 0-7 HCP, 6+ in ♦ or ♣; forcing"),
+        ("1H 2H P", "5+♠, 5+ in ♦ or ♣; forcing"),
+    ],
+)
+def test_explain_names_both_minors(calls, promise):
+    assert promise in Sayc().explain(*asked("K42.Q73.J985.984", calls)).text
+
+
 # ---- whole auctions ----------------------------------------------------------------------
 
 

@@ -158,7 +158,7 @@ def advance_overcall_row(k: State, level: int, strain: int, stops: int, m: State
 
 @row
 def answer_double_row(k: State, level: int, strain: int, stops: int, free: bool, m: State) -> None:
-    """The longest unbid suit, majors first: cheapest 0-8 points, a jump 9-11, a cue bid 12; ``free``: after a bid."""
+    """The longest unbid suit, majors first: cheapest 0-9 points, a jump 9-11, a cue bid 12; ``free``: after a bid."""
     cheapest = cheapest_row(k, strain)
     if strain == NOTRUMP:
         if level <= 3:

@@ -81,7 +81,7 @@ def _preempt_row(level: int, suit: int, m: State) -> None:
 
 @row
 def answer_strong_row(level: int, strain: int, m: State) -> None:
-    """Responses to 2C: 2D waits, a suit shows five cards and 8 points, 2NT is balanced with 8."""
+    """Responses to 2C: 2D waits, a suit shows five cards and 7 points, 2NT is balanced with 8."""
     if level == 2 and strain == DIAMONDS:
         hcp_row(m, R.WAITING, 10, 0, 40)
         m.force = 1
@@ -111,7 +111,7 @@ def rebid_strong_row(k: State, level: int, strain: int, m: State) -> None:
 
 @row
 def answer_feature_row(k: State, level: int, strain: int, m: State) -> None:
-    """The weak two opener after 2NT: the suit again with 5-8, else a side suit with a stopper, or 3NT."""
+    """The weak two opener after 2NT: the suit again with 8 at most, else a side suit with a stopper, or 3NT."""
     opened = (k.opening - FIRST_BID) % 5
     if level != 3:
         return
