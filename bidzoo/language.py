@@ -255,15 +255,14 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
     text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
     text = text.rpartition("</think>")[2]  # some chat templates write the opening mark themselves
     marked = _MARKED.findall(text)
-    answers = [(answer, _names(game, _plain(answer), legal)) for answer in _json_answers(text) or marked[-1:]]
-    found = [action for answer, names in answers for action in _last(_plain(answer), names)]
+    answers = [(answer, _last_named(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
+    found = [action for _, actions in answers for action in actions]
     if answers and not found:
         return Reading(None, f"{shown(answers[-1][0])} is no action of this game")
     if not answers and reply.endswith(CUT_OFF):
         return Reading(None, "the reply was cut off before its end")
     if not answers:
-        plain = _plain(text)
-        found = _last(plain, _names(game, plain, legal))
+        found = _last_named(game, text, legal)
         if not found:
             return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
     if len(set(found)) > 1:
@@ -275,11 +274,13 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
     return Reading(found[0])
 
 
-def _last(text: str, named: list[tuple[int, int, int]]) -> list[int]:
-    """The last action that is ``named`` in ``text``, and those that only "or", "and" or a mark sets apart from it."""
+def _last_named(game: Game, text: str, legal: I8) -> list[int]:
+    """The last action that is named in ``text``, and those that only "or", "and" or a mark sets apart from it."""
+    plain = _plain(text)
+    named = _names(game, plain, legal)
     found = [action for action, _, _ in named[-1:]]
     for (earlier, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
-        if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text[end:start], re.I):
+        if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", plain[end:start], re.I):
             break
         found += [earlier] if earlier != after else []
     return found

@@ -16,7 +16,7 @@ from bidzoo.wrappers.batch import Batch, Seating
 class Asked(NamedTuple):
     """What the model is asked next.
 
-    Questions of one ``conversation`` are of one hand, and belong together; none belongs to two hands. A player has one
+    Questions of one ``conversation`` are of one seat at one table, whose cards are its own. A player has one
     conversation a board, and with ``reward="duplicate"`` of bridge a second one at the second table, where it sits one
     seat further: whoever remembers the first table there has seen the cards of the seat before.
     """

@@ -149,7 +149,7 @@ class Bridge(KernelGame):
         self.deals = DealSet(source.hands, source.tricks)
         self._source = source._replace(augment=truth("augment", augment), shuffle=truth("shuffle", shuffle))
         self._rules = engine.Rules(
-            play, REWARDS[reward], float(reward_scale), self.encoder.code, competition, int(most_calls)
+            play, REWARDS[reward], self.reward_scale, self.encoder.code, self.competition, self.most_calls
         )
 
     def _source_of(self, deals: DealSet | str | Path) -> Source:

@@ -53,6 +53,12 @@ def deck_card_text(deck: int, card: int) -> str:
     return _JOKERS[card] if deck and card in _JOKERS else card_text(card)
 
 
+def deck_card_played(deck: int, card: int) -> str:
+    """``deck_card_text`` as an action has it, suit first: ``"SA"``, ``"BJ"``."""
+    text = deck_card_text(deck, card)
+    return text if text in _JOKERS.values() else text[::-1]
+
+
 def deck_card_number(deck: int, text: str) -> int:
     """Inverse of ``deck_card_text``; ValueError for a card the deck does not have."""
     for card in _JOKERS:
@@ -78,8 +84,7 @@ def deck_hand_symbols(deck: int, hand: int) -> str:
     """``"♠BJ,LJ,A,5 ♥A,4 ♦- ♣T"``: jokers, and a two of diamonds among the spades (``D2``), as they are played."""
 
     def name(card: int, suit: int) -> str:
-        text = deck_card_text(deck, card)
-        return text if text in _JOKERS.values() else text[0] if card % 4 == suit else text[::-1]
+        return deck_card_played(deck, card)[1 if card % 4 == suit else 0 :]  # no joker is written as a spade
 
     suits = [(suit, [name(card, suit) for card in cards_of_suit(deck, hand, suit)]) for suit in (3, 2, 1, 0)]
     return " ".join(SYMBOLS[SUIT_LETTERS[suit]] + (",".join(names) or "-") for suit, names in suits)

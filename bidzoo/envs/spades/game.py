@@ -27,7 +27,7 @@ from bidzoo.envs.game import (
 )
 from bidzoo.envs.picture import Picture
 from bidzoo.envs.spades import engine
-from bidzoo.envs.spades.deals import deck_card_number, deck_card_text, deck_hand_text, open_row
+from bidzoo.envs.spades.deals import deck_card_number, deck_card_played, deck_hand_text, open_row
 from bidzoo.envs.spades.determinize import determinize
 from bidzoo.envs.spades.observation import encoders, state_encoder
 from bidzoo.envs.spades.players import PlayingModule, check_player, playing_module
@@ -208,8 +208,7 @@ class Spades(KernelGame):
         whole("action", action, 0, self.num_actions - 1)
         if action < FIRST_CARD:
             return _NAMES.get(action, str(action))
-        text = deck_card_text(self._deck, action - FIRST_CARD)
-        return text if text in ("BJ", "LJ") else text[::-1]
+        return deck_card_played(self._deck, action - FIRST_CARD)
 
     def action_number(self, text: str) -> int:
         word = " ".join(str(text).lower().split())

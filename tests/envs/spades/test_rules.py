@@ -483,3 +483,5 @@ def test_hands_of_a_joker_deck_as_text():
     hand = sum(1 << card for card in (0, 2, 1, 3, 51, 4))
     assert deals.deck_hand_text(0, hand) == "A2.2.2.32"
     assert deals.deck_hand_text(2, hand) == "BLd2A...3"
+    assert deals.deck_hand_symbols(1, hand) == "♠BJ,LJ,A,2 ♥- ♦2 ♣3"
+    assert deals.deck_hand_symbols(2, hand) == "♠BJ,LJ,D2,2,A ♥- ♦- ♣3"
