@@ -230,9 +230,9 @@ _LETTERS |= {0xFF01 + place: chr(0x21 + place) for place in range(94)} | {0x3000
 _WORD = r"(?<![^\W_])[-−]\d+(?:\.\d+)*(?![^\W_])|\d+(?:\.\d+)+(?![^\W_])|[A-Za-z0-9]+"  # "-1" and "1.5" hold no "1"
 
 
-_MARKED = re.compile(  # a line "My bid: 3NT, because ..."; each part ends where the next begins, in whatever text
+_MARKED = re.compile(  # a line "My bid: 3NT because ..."; each part ends where the next begins, in whatever text
     r"""^[^\w\n]*+(?:my\ |final\ |the\ )?(?:action|bid|call|card|answer)[^\w:=]*+[:=]
-    [\s*_"'`(\[:=]*+(.*?\w.*?)(?:[,;(]|\ because|\ since|$)""",
+    [\s*_"'`(\[:=]*+(.*?\w.*?)(?:[;(]|\ because|\ since|$)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
@@ -240,8 +240,12 @@ _MARKED = re.compile(  # a line "My bid: 3NT, because ..."; each part ends where
 def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Reading:
     """The action that ``reply`` means, of those ``legal`` ``[A]``.
 
-    A JSON object with a field such as ``action`` counts first, then a line such as ``action: 3NT``. Else the last words
-    that name an action do, in upper or lower case: ``3NT``, ``3 no trump``, ``♠K``, ``SK``, ``pass``. A name of
+    A JSON object with a field such as ``action`` counts first, then a line such as ``action: 3NT``; either may name one
+    action. In other text the last action counts that the reply chooses: it has a clause for itself (``Pass.``,
+    ``**4H**``, ``too bold, so nil``), or words of choosing lead to it (``I bid 5 hearts``). One that is only mentioned
+    is no choice: ``I have 5 hearts``, ``I will not pass``, ``if I bid 3NT``, ``3NT?``.
+
+    Names are read in upper or lower case: ``3NT``, ``3 no trump``, ``♠K``, ``SK``, ``pass``. A name of
     several words is one name: where ``blind nil`` is not legal it is not read as ``nil``. Full-width digits and letters
     are read as the usual ones; words of other languages (``paso``) name no action.
 
@@ -254,36 +258,112 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
     """
     text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
     text = text.rpartition("</think>")[2]  # some chat templates write the opening mark themselves
-    marked = _MARKED.findall(text)
-    answers = [(answer, _last_named(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
-    found = [action for _, actions in answers for action in actions]
-    if answers and not found:
-        return Reading(None, f"{shown(answers[-1][0])} is no action of this game")
+    answers = _json_answers(text) or _MARKED.findall(text)[-1:]
     if not answers and reply.endswith(CUT_OFF):
         return Reading(None, "the reply was cut off before its end")
-    if not answers:
-        found = _last_named(game, text, legal)
-        if not found:
-            return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
-    if len(set(found)) > 1:
-        several = ", ".join(game.action_text(action) for action in sorted(set(found)))
+    if answers:
+        groups = [_answered_names(game, answer, legal) for answer in answers]
+    else:
+        groups = _names_in_groups(game, text, legal)
+    chosen = [named for named in groups if named.choice]
+    found = {action for named in (chosen if answers else chosen[-1:]) for action in named.actions}
+    if not found:
+        if mentioned := [action for named in groups for action in named.actions]:
+            name = game.action_text(mentioned[-1])
+            return Reading(None, f"the reply mentions {name} without choosing an action; expected one line of JSON")
+        if answers:
+            return Reading(None, f"{shown(answers[-1])} is no action of this game")
+        return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
+    if len(found) > 1:
+        several = ", ".join(game.action_text(action) for action in sorted(found))
         return Reading(None, f"the reply names several actions: {several}; one is expected")
-    if not legal[found[0]]:
+    (action,) = found
+    if not legal[action]:
         choices = f"; legal: {', '.join(action_texts(game, legal))}" if listed else ""
-        return Reading(None, f"{game.action_text(found[0])} is not legal here{choices}")
-    return Reading(found[0])
+        return Reading(None, f"{game.action_text(action)} is not legal here{choices}")
+    return Reading(action)
 
 
-def _last_named(game: Game, text: str, legal: I8) -> list[int]:
-    """The last action that is named in ``text``, and those that only "or", "and" or a mark sets apart from it."""
-    plain = _plain(text)
+class _Named(NamedTuple):
+    """Actions that a text names next to each other, and whether it chooses them."""
+
+    actions: list[int]
+    choice: bool
+
+
+def _answered_names(game: Game, answer: str, legal: I8) -> _Named:
+    """All actions that an ``answer`` names, which is the text of a JSON field or of a marked line."""
+    plain = _plain(answer)
     named = _names(game, plain, legal)
-    found = [action for action, _, _ in named[-1:]]
-    for (earlier, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
-        if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", plain[end:start], re.I):
-            break
-        found += [earlier] if earlier != after else []
-    return found
+    choice = len({action for action, _, _ in named}) > 1 or any(
+        _lead(plain[:start]) is not None for _, start, _ in named
+    )
+    return _Named([action for action, _, _ in named], choice)
+
+
+def _names_in_groups(game: Game, text: str, legal: I8) -> list[_Named]:
+    """The actions that are named in ``text``; those that only "or", "and" or a mark sets apart are one group."""
+    plain, groups = _plain(text), list[list[tuple[int, int, int]]]()
+    for named in _names(game, plain, legal):
+        if groups and _JOINED.fullmatch(plain[groups[-1][-1][2] : named[1]]):
+            groups[-1].append(named)
+        else:
+            groups.append([named])
+    return [
+        _Named([action for action, _, _ in group], _is_choice(plain[: group[0][1]], plain[group[-1][2] :]))
+        for group in groups
+    ]
+
+
+_JOINED = re.compile(r"[\s,]*(?:(?:I think|perhaps|maybe)[\s,]*)?(?:/|,|\||\bor\b|\band\b)\s*", re.IGNORECASE)
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Words that may stand in front of an action which is chosen. Any other word there makes it an action that is mentioned.
+_SUBJECTS = _set("i i'll i'd i'm we we'll let let's my")
+_VERBS = _set(
+    "bid bidding rebid call calling play playing choose choosing chose select pick say open respond overcall raise jump"
+    " lead discard make must"
+)
+_NOUNS = _set("action answer bid call card choice decision guess move play response reply")
+_FILLERS = _set(
+    "a an the to me us is be will would should shall want need going like prefer rather decide decided best right final"
+    " correct here now just simply still again ok okay yes sure well hmm"
+)
+_OPENERS = _set("so then therefore thus hence")
+_LEADING = _SUBJECTS | _VERBS | _NOUNS | _FILLERS | _OPENERS
+_CONDITIONS = _set("if when whether unless should could can may might do did had would")  # "if I pass", "should I pass"
+_CLAUSE = re.compile(r"[.;:!?()\n]")
+_ENDED = re.compile(  # what may follow an action that has a clause for itself
+    r"(?:\s+(?:tricks?|clubs?|diamonds?|hearts?|spades?))?[^\w?,.;:!()\n]*"
+    r"(?:[,.;:!()\n]|\Z|\b(?:because|since|as|for|to|here|now|please)\b)",
+    re.IGNORECASE,
+)
+
+
+def _lead(before: str) -> list[str] | None:
+    """The words of a clause that lead to an action, from the last subject or "so" on; None where they do not choose it.
+
+    ``before`` is the text before the action.
+    """
+    clause = re.sub(r"\bhave to\b", "must", _CLAUSE.split(before)[-1].lower().replace("’", "'"))
+    words = re.findall(r"[^\W_]+(?:'[^\W_]+)*", re.sub(r"\bgo(?:ing)? (?:with|for)\b", "choose", clause))
+    start = max((k for k, word in enumerate(words) if word in _SUBJECTS | _OPENERS), default=0)
+    if start and words[start - 1] in _CONDITIONS:
+        return None
+    return words[start:] if {*words[start:]} <= _LEADING else None
+
+
+def _is_choice(before: str, after: str) -> bool:
+    """Whether a text chooses an action that stands between ``before`` and ``after`` in it."""
+    lead = _lead(before)
+    if lead is None or re.match(r"[^.;:!()\n?]*\?", after):
+        return False
+    acts = bool({*lead} & _VERBS) or lead[:1] in (["i"], ["i'll"], ["i'd"], ["we"])
+    return acts or _ENDED.match(after) is not None
 
 
 def _json_answers(text: str) -> list[str]:

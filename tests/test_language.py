@@ -173,6 +173,14 @@ def legal_of(game, names):
         (BRIDGE, CALLS, "Bid: 3NT? Too high.</think>\n\n3H", "3H"),
         (BRIDGE, CALLS, 'Perhaps {"action": "3S"}? No.</think>{"action": "3H"}', "3H"),
         (BRIDGE, CALLS, "3H <think>or 3S?</think>", "3H"),
+        (BRIDGE, CALLS, "I bid 3 hearts since I have 4 clubs", "3H"),
+        (BRIDGE, CALLS, "3H. Partner will pass, and I have 4 clubs.", "3H"),
+        (BRIDGE, CALLS, "3H, since a pass is weak", "3H"),
+        (BRIDGE, CALLS, "Should I pass? I’d rather bid 3H than pass.", "3H"),
+        (BRIDGE, CALLS, "Double for takeout", "X"),
+        (BRIDGE, CALLS, "I think I have to pass with 3 clubs", "P"),
+        (BRIDGE, CALLS, "I'll go with **3NT**", "3NT"),
+        (BRIDGE, CALLS, "answer: I bid 3H, showing hearts", "3H"),
         (CARDS, PLAYS, "SK", "SK"),
         (CARDS, PLAYS, "♠K", "SK"),
         (CARDS, PLAYS, "K♠", "SK"),
@@ -201,6 +209,9 @@ def test_replies(game, legal, reply, action):
         ("3H or 3S", "several actions: 3H, 3S"),
         ("3H/3S", "several actions: 3H, 3S"),
         ("action: 3H or 3S", "several actions: 3H, 3S"),
+        ("answer: after 3H, 4C", "several actions: 3H, 4C"),
+        ('{"action": "after 3H, 4C"}', "several actions: 3H, 4C"),
+        ("3H, I think, or 3S", "several actions: 3H, 3S"),
         ('{"action": "pass/3S"}', "several actions: P, 3S"),
         ('{"action": "%s"}' % ("3H " * 9 + "x" * 10**6), r"xxx' is no action of this game"),
         ('{"action": "3H"} {"action": "3S"}', "several actions: 3H, 3S"),
@@ -209,6 +220,31 @@ def test_replies(game, legal, reply, action):
 def test_replies_without_an_action(reply, problem):
     reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
     assert reading.action is None and problem in reading.problem
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I have 3 hearts",
+        "I have 4 clubs and 3 hearts",
+        "I will not bid 3H",
+        "I won’t bid 3H",
+        "Never 3H",
+        "answer: I will not bid 3H",
+        '{"action": "not 3H"}',
+        "If I bid 3H, partner goes on",
+        "Could I bid 3H",
+        "Do I bid 3H?",
+        "3H?",
+        "3H is too high",
+        "My partner will bid 3H",
+        "The opponents bid 3H",
+    ],
+)
+def test_an_action_that_is_mentioned_is_not_chosen(reply):
+    """In text, in a marked line and in JSON."""
+    reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
+    assert reading == (None, "the reply mentions 3H without choosing an action; expected one line of JSON")
 
 
 @pytest.mark.parametrize(
@@ -334,7 +370,7 @@ def test_a_long_reply_is_read_in_no_time_and_answered_in_few_words():
         began = process_time()
         reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
         assert process_time() - began < 10 and len(reading.problem) < 300
-    assert read_action(CARDS, "x " * 10**5 + "10♠ or 9♠", legal_of(CARDS, "ST S9")).problem.startswith(
+    assert read_action(CARDS, "x. " * 10**5 + "10♠ or 9♠", legal_of(CARDS, "ST S9")).problem.startswith(
         "the reply names sev"
     )
 
