@@ -15,6 +15,8 @@ import os
 import re
 import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -44,6 +46,7 @@ Message = dict[str, str]  # {"role": "user", "content": "..."}, as chat servers 
 GAMES = Path(__file__).parent / "data" / "games"  # rules and options in words, also for the pages
 _LISTED = 100  # names of actions that are written out in the rules
 CUT_OFF = " [cut off]"  # at the end of a reply that reached ``most_tokens``
+NO_REPLY = "[no reply: %s]"  # in place of a reply, what the server sent instead
 _HOW_TO_ANSWER = 'Think as you like, then end with one line of JSON: {"action": "%s"}.'
 
 
@@ -273,7 +276,7 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
             return Reading(None, f"the reply mentions {name} without choosing an action; expected one line of JSON")
         if answers:
             return Reading(None, f"{shown(answers[-1])} is no action of this game")
-        return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
+        return Reading(None, _why_none(reply, text))
     if len(found) > 1:
         several = ", ".join(game.action_text(action) for action in sorted(found))
         return Reading(None, f"the reply names several actions: {several}; one is expected")
@@ -282,6 +285,18 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
         choices = f"; legal: {', '.join(action_texts(game, legal))}" if listed else ""
         return Reading(None, f"{game.action_text(action)} is not legal here{choices}")
     return Reading(action)
+
+
+def _why_none(reply: str, text: str) -> str:
+    """Why ``reply`` names no action; ``text`` is what is left of it without its thoughts."""
+    if instead := _INSTEAD.fullmatch(reply):
+        return f"there is no reply: {instead[1]}"
+    if not reply.strip():
+        return "the reply is empty"
+    return "the reply names no action" if text.strip() else "the reply holds thoughts alone"
+
+
+_INSTEAD = re.compile(re.escape(NO_REPLY).replace("%s", "(.*)"), re.DOTALL)
 
 
 class _Named(NamedTuple):
@@ -710,6 +725,12 @@ class Usage:
         """Those that named no legal action, or several."""
         return sum(map(bool, self._each("problems")))
 
+    @property
+    def usual_problem(self) -> str:
+        """What was most often wrong with a reply; "" if nothing ever was."""
+        problems = Counter(problem for problem in self._each("problems") if problem)
+        return problems.most_common(1)[0][0] if problems else ""
+
     def tokens(self, field: Literal["asked_tokens", "reply_tokens"]) -> float:
         """Mean tokens a question or a reply has, over those where the server said so; NaN if it never did."""
         counts = [n for n in self._each(field) if n is not None]
@@ -730,6 +751,12 @@ class Usage:
 
 _OLDER, _NEWER = "max_tokens", "max_completion_tokens"  # names of the same field
 _PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds before a second try, doubled each time
+TIMEOUT = 120.0  # seconds for a whole reply
+SLOW = 8.0  # seconds after which a reply is slow, and between two lines that say what is waited for
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 class OpenAI(Closing):
@@ -739,23 +766,35 @@ class OpenAI(Closing):
         model: its name there.
         base_url: address, ``http://localhost:8080/v1``; default: ``OPENAI_BASE_URL``, else OpenAI's own.
         seat: how it is asked.
-        seconds: within which a whole reply must be there.
+        timeout: seconds within which a whole reply must be there, and at most of a pause that the server asks for
+            (``Retry-After``); pauses of our own double up to 30.
         tries: of a request that gets no answer, status 429 or 5xx, or something else than an answer.
+        tell: is told, a line each, that a request is made again, after which pause and why, and once that a reply takes
+            longer than ``SLOW`` seconds; default: standard error. Not more than a line in ``SLOW`` seconds.
 
     The key is ``OPENAI_API_KEY`` of the environment. It is nowhere kept, and cut out of every error and reply.
 
     Raises:
-        ValueError: an address with a user or a password, or that is none.
+        ValueError: an address with a user or a password, or that is none; a ``timeout`` that is not above 0.
         ConnectionError: no answer after ``tries``, a status such as 401, or an answer of more than ``MOST_REPLY``
             bytes; names the address.
     """
 
     def __init__(
-        self, model: str, base_url: str | None = None, seat: Seat = AS_USUAL, seconds: float = 120, tries: int = 6
+        self,
+        model: str,
+        base_url: str | None = None,
+        seat: Seat = AS_USUAL,
+        timeout: float = TIMEOUT,
+        tries: int = 6,
+        tell: Callable[[str], object] = _to_stderr,
     ):
         import openai
 
-        self.model, self.seat, self.seconds, self.tries = model, seat, seconds, tries
+        if not 0 < timeout < math.inf:
+            raise ValueError(f"timeout: {timeout}, expected seconds above 0")
+        self.model, self.seat, self.timeout, self.tries = model, seat, timeout, tries
+        self._tell, self._told, self._slow = tell, -math.inf, False  # when the last line was; whether a reply was slow
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
         place = urlsplit(self.base_url)
         if place.scheme not in ("http", "https") or not place.hostname or "@" in place.netloc or place.query:
@@ -768,7 +807,7 @@ class OpenAI(Closing):
             base_url=self.base_url,
             api_key=self._key,
             max_retries=0,
-            timeout=seconds,
+            timeout=timeout,
             default_headers={"Accept-Encoding": "identity"},  # what is packed may be of any size
             http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_limit]}),
         )
@@ -808,11 +847,15 @@ class OpenAI(Closing):
 
         problem, pause = "", _PAUSE
         for left in range(self.tries - 1, -1, -1):
-            wait = pause
+            wait = min(pause, _LONGEST_PAUSE)
             try:
-                async with asyncio.timeout(self.seconds):
-                    answer = await self._client.chat.completions.with_raw_response.create(**request)
-                    return self._reply(answered_json(answer.content, "the answer"))
+                slow = asyncio.get_running_loop().call_later(SLOW, self._is_slow)
+                try:
+                    async with asyncio.timeout(self.timeout):
+                        answer = await self._client.chat.completions.with_raw_response.create(**request)
+                        return self._reply(answered_json(answer.content, "the answer"))
+                finally:
+                    slow.cancel()
             except openai.APIStatusError as error:
                 problem = f"status {error.status_code}, {error.message}"
                 if error.status_code == 400 and _NEWER in error.message and _OLDER in request:
@@ -821,9 +864,9 @@ class OpenAI(Closing):
                 if error.status_code not in (408, 409, 429) and error.status_code < 500:
                     break
                 after = error.response.headers.get("retry-after", "")
-                wait = float(after) if re.fullmatch(r"\d+(\.\d+)?", after) else pause
+                wait = min(float(after), self.timeout) if re.fullmatch(r"\d+(\.\d+)?", after) else wait
             except TimeoutError:
-                problem = f"no whole answer within {self.seconds:g} s"
+                problem = f"no whole answer within {self.timeout:g} s, the timeout"
             except (openai.OpenAIError, ValueError) as error:  # no connection, one cut off, or no JSON
                 cause = error.__cause__ if isinstance(error.__cause__, TooLongError) else error
                 problem = f"{type(cause).__name__}, {cause}"
@@ -832,27 +875,56 @@ class OpenAI(Closing):
                 if isinstance(cause, TooLongError):
                     break
             if left:
-                await asyncio.sleep(min(wait, _LONGEST_PAUSE))
+                self._say(f"{problem}; asked again in {wait:g} s, {left} of {self.tries} tries left")
+                await asyncio.sleep(wait)
             pause *= 2
         raise ConnectionError(f"{self.base_url}: {self._clean(shortened(problem))}") from None
 
+    def _is_slow(self) -> None:
+        """Say once, that a reply takes its time: with a slow model they all do."""
+        if not self._slow:
+            self._slow = True
+            self._say(f"no reply of {self.model} for {SLOW:g} s; each may take {self.timeout:g} s, the timeout")
+
+    def _say(self, text: str) -> None:
+        now = time.monotonic()
+        if now - self._told >= SLOW:  # several requests at a time meet the same trouble
+            self._told = now
+            self._tell(f"{self.base_url}: {self._clean(shortened(text))}")
+
     def _reply(self, answer: Any) -> Reply:
-        """The reply in an ``answer``, a JSON value of any kind; ValueError if it is none."""
+        """The reply in an ``answer``, a JSON value of any kind; ValueError if it is none.
+
+        Where the content is empty, ``NO_REPLY`` with what there is instead: a refusal, reasoning, calls of tools.
+        """
         try:
             choice = answer["choices"][0]
-            text = choice["message"]["content"] or ""
-        except (KeyError, IndexError, TypeError):
-            text = None
-        if not isinstance(text, str):
+            message = dict(choice["message"])
+        except (KeyError, IndexError, TypeError, ValueError):
+            choice, message = {}, {}
+        text, is_cut = message.get("content", 0), choice.get("finish_reason") == "length"
+        has_text = isinstance(text, str) and bool(text.strip())
+        instead = "" if has_text else self._instead(message, choice.get("finish_reason"), is_cut)
+        if not isinstance(text, str | None) and not instead:
             said = answer.get("error") if isinstance(answer, dict) else None
             raise ValueError(f"an answer without text{f', {shown(said)}' if said else ''}, expected a chat completion")
-        if choice.get("finish_reason") == "length":
-            text += CUT_OFF
+        text = NO_REPLY % instead if instead else (text or "") + CUT_OFF * is_cut
         usage = answer.get("usage")
         counts = [
             usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")
         ]
         return _sound(Reply(self._clean(text), *counts), self.model)
+
+    def _instead(self, message: dict[str, Any], reason: Any, is_cut: bool) -> str:
+        """What ``message`` has in place of content, and the reason why it ended; "" if it has nothing."""
+        limit = f", up to the limit of most_tokens = {self.seat.most_tokens} (finish_reason length)" if is_cut else ""
+        if message.get("refusal"):
+            return f"the model refused, {shown(message['refusal'])}{limit}"
+        if message.get("reasoning_content") or message.get("reasoning"):
+            return f"the model only reasoned{limit}"
+        if message.get("tool_calls"):
+            return f"the model called tools, of which there are none{limit}"
+        return f"finish_reason {shown(reason)}" if reason not in (None, "stop", "length") else ""
 
     def _clean(self, text: str) -> str:
         return text.replace(self._key, "[key]") if len(self._key) > len("none") else text
@@ -894,9 +966,11 @@ class Seated(Closing):
         names: of agents, of all kinds; another name may stand before ``=``. Of a ledger with the answers of several
             models one is ``ledger:FILE#MODEL``.
         base_url: of the server.
-        seat: how models are asked.
+        seat: how models are asked; None: as usual, and of a ledger as its model was.
         ledger: file that keeps all answers and is asked first; default: in ``runs/``, by the names of the models.
         show: is told address and ledger before anything is sent.
+        timeout: seconds for a whole reply of a server.
+        tell: is told what a server is waited for, see ``OpenAI``.
 
     ``game`` is to be set before an agent is made.
     """
@@ -905,9 +979,11 @@ class Seated(Closing):
         self,
         names: Sequence[str],
         base_url: str | None = None,
-        seat: Seat = AS_USUAL,
+        seat: Seat | None = None,
         ledger: Path | None = None,
         show: Callable[[str], object] = print,
+        timeout: float = TIMEOUT,
+        tell: Callable[[str], object] = _to_stderr,
     ) -> None:
         self.game: Game | None = None
         self.agents: list[LanguageAgent] = []
@@ -917,19 +993,23 @@ class Seated(Closing):
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
         self._models = list[OpenAI]()
-        if agents.parts(seat.fallback)[1].startswith(("openai:", "ledger:")):
+        asked = AS_USUAL if seat is None else seat
+        if agents.parts(asked.fallback)[1].startswith(("openai:", "ledger:")):
             raise ValueError(
-                f"--seat fallback={seat.fallback}: a language model, expected an agent that always answers"
+                f"--seat fallback={asked.fallback}: a language model, expected an agent that always answers"
             )
+        if ledger is not None and not models and texts:
+            raise ValueError(f"--ledger {ledger}: no model is asked, so no answer is to be kept; leave it out")
         try:
-            self._models += (OpenAI(model, base_url, seat) for model in models)
+            used = [asked] * len(models)
+            self._models += (OpenAI(model, base_url, asked, timeout, tell=tell) for model in models)
             if models:
                 path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
                 kept = self._opened(path)
                 self.path = path
             for model, complete in zip(models, self._models):
                 show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
-                self._register(f"openai:{model}", model, complete, seat, kept)
+                self._register(f"openai:{model}", model, complete, asked, kept)
             for text in [text for text in texts if text.startswith("ledger:")]:
                 file, wanted = text.removeprefix("ledger:"), ""
                 if not Path(file).is_file():
@@ -938,8 +1018,12 @@ class Seated(Closing):
                 if not path.is_file():
                     raise FileNotFoundError(f"{path}: no such ledger")
                 kept = self._opened(path)
-                model, kept_seat = _answered(kept, wanted, seat)
+                model, kept_seat = _answered(kept, wanted, asked)
                 self._register(text, model, None, kept_seat, kept)
+                used.append(kept_seat)
+            if seat is not None and used and seat not in used:
+                way = as_options(used[-1]) or "the usual way"
+                raise ValueError(f"--seat {as_options(seat)}: {text} was asked in {way}; leave --seat out, or say that")
         except BaseException:
             self.close()
             raise
@@ -990,5 +1074,14 @@ def _answered(ledger: Ledger[Question, Decision], wanted: str, seat: Seat) -> tu
     asked = {question.seat: question for question in ledger.done if question.model == model}
     seats = [parse(Seat, json_value(text, where := ledger.where(asked[text])), where) for text in asked]
     if len(seats) > 1 and seat not in seats:
-        raise ValueError(f"{ledger.path}: {model} was asked in {len(seats)} ways, expected --seat to say one: {seats}")
+        ways = "; ".join(as_options(each) or "the usual one" for each in seats)
+        raise ValueError(
+            f"{ledger.path}: {model} was asked in {len(seats)} ways, expected --seat to say one of them: {ways}"
+        )
     return model, seat if seat in seats else seats[0]
+
+
+def as_options(seat: Seat) -> str:
+    """What ``--seat`` says for ``seat``, such as ``form=json tries=2``; "" of the usual way."""
+    usual = asdict(AS_USUAL)
+    return " ".join(f"{name}={value}" for name, value in asdict(seat).items() if value != usual[name])

@@ -9,6 +9,7 @@ import typer
 from bidzoo.cli.options import (
     BaseUrl,
     SeatOptions,
+    Timeout,
     Workers,
     agent,
     agent_names,
@@ -19,6 +20,7 @@ from bidzoo.cli.options import (
     say,
     seated,
     suite_ledger,
+    workers_beside,
 )
 from bidzoo.core.schema import visible
 
@@ -69,18 +71,20 @@ def enter(
     workers: Workers = 2,
     base_url: BaseUrl = None,
     seat: SeatOptions = None,
+    timeout: Timeout = None,
 ) -> None:
     """Play an agent on all boards of a challenge and write its entry."""
     from bidzoo.benchmarks import leaderboard, printing
 
     the_challenge = leaderboard.challenge_named(challenge)
-    models = seated([agent], base_url, seat, ledger)
+    models = seated([agent], base_url, seat, ledger, timeout)
     models.game = the_challenge.game if models else None
     with (
         models,
         suite_ledger(None if models else ledger, f"leaderboard-{challenge}", agent) as ledger_path,
         progress() as report,
     ):
+        workers = workers_beside(models, workers, default=2)
         entry = leaderboard.enter(the_challenge, agent, source, workers, ledger_path, report)
         path = json or in_runs(f"leaderboard/{challenge}-{plain_name(entry.name)}", agent, ending=".json")
         leaderboard.save(path, entry)  # before the ledger is removed
@@ -118,6 +122,7 @@ def verify(
         agent = entry.agent
     with seated([agent or entry.agent]) as models, progress() as report:
         models.game = leaderboard.challenge_named(entry.challenge).game if models else None
+        workers = workers_beside(models, workers, default=2)
         checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:
         same = len(check.boards) - len(check.wrong)

@@ -1,6 +1,7 @@
 """One board as a conversation: a language model at some seats, policies at the others; for training environments."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,9 @@ class Asked(NamedTuple):
     legal: tuple[str, ...]  # actions
 
 
+ASKED_BY = ("rules", "form", "listed", "tries")  # fields of ``Seat`` that a table follows
+
+
 class TextTable:
     """A table of ``game`` that is played by text.
 
@@ -36,17 +40,27 @@ class TextTable:
         seats: players of the model, as numbers or by the names of their seats (``["South"]``), at the first table if
             there are two.
         others: what ``agents.resolve`` takes, for the other seats; or a dict by seat.
-        seat: how the model is asked; ``tries`` replies that are not legal end the board.
+        seat: how the model is asked: ``rules``, ``form``, ``listed``; ``tries`` replies that are not legal end the
+            board. Its other fields are for whoever asks the model, who is not here.
 
     ``rewards`` ``[P]`` are there once the board is over (``over``), and NaN before. Where replies are not legal, or the
     board is forfeited, the seat and its partners get the lowest reward of the game, and the others 0, as in the AEC
     environment.
+
+    Raises:
+        ValueError: no seats, a seat without an agent, or a field of ``seat`` that a table does not know.
     """
 
     def __init__(
         self, game: Game, seats: Sequence[int | str], others: Agent | dict[Any, Agent] = "random", seat: Seat = AS_USUAL
     ) -> None:
         self.game, self.seat = game, seat
+        usual = asdict(AS_USUAL)
+        if unused := [name for name, value in asdict(seat).items() if value != usual[name] and name not in ASKED_BY]:
+            raise ValueError(
+                f"seat: {', '.join(unused)}: nothing to a table, expected only {', '.join(ASKED_BY)}; whoever asks the"
+                " model sets what else there is"
+            )
         if isinstance(seats, str):
             raise TypeError(f"seats {seats!r}: expected a list, such as [{seats!r}]")
         self.seats = tuple(game.player_at(place) for place in seats)

@@ -93,6 +93,17 @@ def test_rewards_are_of_this_board_alone(table):
         table.forfeit()
 
 
+@pytest.mark.parametrize(
+    ("seat", "named"),
+    [(Seat(memory=True, sampled=True), "memory, sampled"), (Seat(constrained=True, tries=1), "constrained")],
+)
+def test_what_a_table_cannot_follow_is_refused(seat, named):
+    with pytest.raises(
+        ValueError, match=f"seat: {named}: nothing to a table, expected only rules, form, listed, tries"
+    ):
+        TextTable(bidzoo.make_game("bridge_bidding_v0"), ["South"], "sayc", seat)
+
+
 def test_one_name_of_a_seat_is_no_list_of_seats():
     with pytest.raises(TypeError, match=r"seats 'South': expected a list, such as \['South'\]"):
         TextTable(bidzoo.make_game("bridge_bidding_v0"), "South")
