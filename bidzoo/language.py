@@ -50,11 +50,18 @@ NO_REPLY = "[no reply: %s]"  # in place of a reply, what the server sent instead
 _HOW_TO_ANSWER = 'Think as you like, then end with one line of JSON: {"action": "%s"}.'
 
 
-def rules(game: Game) -> str:
+IMPS = (  # what a duplicate match of bridge is scored by
+    "the IMPs that you win on the board. It is played at two tables with the sides exchanged, and the difference of the"
+    " two scores is turned into IMPs"
+)
+
+
+def rules(game: Game, scoring: str = "") -> str:
     """The rules of ``game`` as text: what its page says of them, its options, its players, how its actions are written.
 
     Of a game of bidzoo these are the rules and the head of the page of its environment, with what its options mean; of
-    another one the docstring of its class.
+    another one the docstring of its class. Where a match counts something else than the rewards of the game, as a
+    duplicate match does (``IMPS``), ``scoring`` says what, and stands in the place of the rewards.
     """
     entry = registry.GAMES.get(game.id)
     page = (import_module(entry.module).__doc__ or "") if entry else inspect.getdoc(type(game)) or ""
@@ -67,11 +74,15 @@ def rules(game: Game) -> str:
     else:  # of a small game, whose rules are above: an example
         blocks += paragraphs
     least, most = game.reward_range
-    blocks += [f"Rewards: {reward}." for reward in re.findall(r"(?m)^\| Rewards? \| (.*) \|$", page)[:1]]
-    blocks += [f"With the options below no reward is less than {least:g} or more than {most:g}."]
+    if scoring:
+        blocks += [f"What counts: {scoring}."]
+    else:
+        blocks += [f"Rewards: {reward}." for reward in re.findall(r"(?m)^\| Rewards? \| (.*) \|$", page)[:1]]
+        blocks += [f"With the options below no reward is less than {least:g} or more than {most:g}."]
     values = {name: getattr(game, name, None) for name in registry.options(game.id)} if entry else {}
     values.update({game.size_option: game.size} if getattr(game, "size_option", "") else {})  # type: ignore[attr-defined]
-    told = {name: x for name, x in values.items() if isinstance(x, str | int) and name not in _MACHINERY}
+    hidden = (*_MACHINERY, "reward") if scoring else _MACHINERY
+    told = {name: x for name, x in values.items() if isinstance(x, str | int) and name not in hidden}
     if told:
         blocks += [f"Options of this game: {', '.join(f'{name} = {x}' for name, x in told.items())}."]
         blocks += _meanings(game, told)
@@ -486,9 +497,12 @@ class Seat(Checked):
 AS_USUAL = Seat()
 
 
-def prompt(game: Game, view: State, legal: I8, seat: Seat = AS_USUAL) -> tuple[str, str]:
-    """What a model is told first and what it is asked, for ``view`` (one record) and ``legal`` ``[A]``."""
-    system = f"You play {game.id}." if not seat.rules else rules(game)
+def prompt(game: Game, view: State, legal: I8, seat: Seat = AS_USUAL, scoring: str = "") -> tuple[str, str]:
+    """What a model is told first and what it is asked, for ``view`` (one record) and ``legal`` ``[A]``.
+
+    ``scoring`` as of ``rules``.
+    """
+    system = f"You play {game.id}." if not seat.rules else rules(game, scoring)
     told = situation_text(game, view)
     if seat.form == "json":
         told = json.dumps(situation(game, view), ensure_ascii=False)
@@ -571,6 +585,7 @@ class LanguageAgent:
         seat: how it is asked.
         ledger: an open ``Ledger`` of ``Question`` and ``Decision``; default: one in memory.
         at_once: questions under way at a time, in threads.
+        scoring: what the match counts, where this is not the reward of ``game``: ``IMPS`` of a duplicate match.
 
     The model is asked once for each distinct question; with ``seat.sampled`` a question has a seed that follows from
     the policy seed, board and turn. So the answers depend on nothing but the ledger, and a match can be replayed.
@@ -589,7 +604,9 @@ class LanguageAgent:
         seat: Seat = AS_USUAL,
         ledger: Ledger[Question, Decision] | None = None,
         at_once: int = 8,
+        scoring: str = "",
     ) -> None:
+        self.scoring = scoring
         self.game, self.complete, self.name, self.seat, self.at_once = game, complete, name, seat, at_once
         self.model = name
         self.ledger = Ledger(None, Question, Decision) if ledger is None else ledger
@@ -631,7 +648,7 @@ class LanguageAgent:
         return actions
 
     def _question(self, view: State, legal: I8, key: int) -> Question:
-        system, question = prompt(self.game, view, legal, self.seat)
+        system, question = prompt(self.game, view, legal, self.seat, self.scoring)
         place, remembered = _place(view), list[str]()  # questions and answers at this seat of this board
         if self.seat.memory:
             now = self._clock(view)
@@ -972,7 +989,7 @@ class Seated(Closing):
         timeout: seconds for a whole reply of a server.
         tell: is told what a server is waited for, see ``OpenAI``.
 
-    ``game`` is to be set before an agent is made.
+    ``game`` is to be set before an agent is made, and ``scoring`` where a match counts something else than its reward.
     """
 
     def __init__(
@@ -986,6 +1003,7 @@ class Seated(Closing):
         tell: Callable[[str], object] = _to_stderr,
     ) -> None:
         self.game: Game | None = None
+        self.scoring = ""  # see ``rules``
         self.agents: list[LanguageAgent] = []
         self.path: Path | None = None  # of the ledger that new answers go to
         self._ledgers: dict[Path, Ledger[Question, Decision]] = {}
@@ -1041,7 +1059,7 @@ class Seated(Closing):
     ) -> None:
         def make() -> LanguageAgent:
             assert self.game is not None
-            agent = LanguageAgent(self.game, complete, model, seat, ledger)
+            agent = LanguageAgent(self.game, complete, model, seat, ledger, scoring=self.scoring)
             self.agents.append(agent)
             return agent
 

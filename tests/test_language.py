@@ -70,6 +70,29 @@ def test_rules_say_what_one_must_know_to_play():
     assert "below their best contract" in language.rules(bidzoo.make_game("bridge_v0", reward="par", deals="train"))
 
 
+def test_rules_say_what_a_match_counts(tmp_path, capsys):
+    """IMPs, and nothing of a reward that nobody gets; on the command line, too."""
+    from bidzoo.cli.main import app
+
+    game = bidzoo.make_game("bridge_bidding_v0", deals="test", shuffle=False)
+    text = language.rules(game, language.IMPS)
+    assert "What counts: the IMPs that you win on the board." in text and "reward = " not in text
+    assert "no reward is less" not in text and "reward = score" in language.rules(game)
+    path = tmp_path / "ledger"
+    for scoring, problem in ((language.IMPS, None), ("", "no answer of model")):
+        path.unlink(missing_ok=True)
+        with Ledger(path, Question, Decision) as ledger:
+            agent = LanguageAgent(game, Model(last_legal), "model", ledger=ledger, scoring=scoring)
+            duplicate(game, agent, "pass", np.arange(1))
+        command = ["match", f"ledger:{path}", "pass", "--boards", "1"]
+        if problem is None:
+            app(command, standalone_mode=False)
+            assert "model against pass: " in capsys.readouterr().out
+        else:
+            with pytest.raises(ValueError, match=problem):
+                app(command, standalone_mode=False)
+
+
 def test_rules_of_a_game_from_outside():
     class Loud(type(MINIBRIDGE)):
         """Partners who shout."""

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,10 @@ from bidzoo.cli.options import (
     workers_beside,
 )
 from bidzoo.core.schema import visible
+
+if TYPE_CHECKING:
+    from bidzoo.benchmarks.leaderboard import Challenge
+    from bidzoo.language import Seated
 
 app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
 
@@ -78,7 +82,7 @@ def enter(
 
     the_challenge = leaderboard.challenge_named(challenge)
     models = seated([agent], base_url, seat, ledger, timeout)
-    models.game = the_challenge.game if models else None
+    _told(models, the_challenge)
     with (
         models,
         suite_ledger(None if models else ledger, f"leaderboard-{challenge}", agent) as ledger_path,
@@ -90,6 +94,14 @@ def enter(
         leaderboard.save(path, entry)  # before the ledger is removed
     printing.show([leaderboard.ranking(the_challenge, [entry])])
     say(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
+
+
+def _told(models: "Seated", challenge: "Challenge") -> None:
+    """Language ``models`` are told the game of ``challenge``, and what counts in it."""
+    if models:
+        from bidzoo.language import IMPS
+
+        models.game, models.scoring = challenge.game, IMPS if challenge.unit.startswith("IMPs") else ""
 
 
 @app.command()
@@ -121,7 +133,7 @@ def verify(
         typer.confirm(f"{visible(str(file))} names {entry.agent!r}, which is not bidzoo's. Run its code?", abort=True)
         agent = entry.agent
     with seated([agent or entry.agent]) as models, progress() as report:
-        models.game = leaderboard.challenge_named(entry.challenge).game if models else None
+        _told(models, leaderboard.challenge_named(entry.challenge))
         workers = workers_beside(models, workers, default=2)
         checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:

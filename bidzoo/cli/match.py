@@ -36,6 +36,7 @@ from bidzoo.cli.options import (
     suite_ledger,
     workers_beside,
 )
+from bidzoo.core.schema import shortened
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -128,7 +129,9 @@ def match(
     with models, ExitStack() as stack:
         workers = workers_beside(models, workers)
         if models:
-            models.game = registry.make_game(env, **game_settings)
+            from bidzoo.language import IMPS
+
+            models.game, models.scoring = registry.make_game(env, **game_settings), IMPS if bridge else ""
             if models.path is not None:
                 stack.enter_context(going_on(models.path))
         keeping = Keeping(workers, None if models else stack, ledger)
@@ -140,8 +143,6 @@ def match(
             say(f"{model.name}: {model.usage}")
             table = replace(table, note=f"{table.note}; {model.name}: {model.usage}")
             if 2 * model.usage.fallbacks > model.usage.decisions:
-                from bidzoo.core.schema import shortened
-
                 problem = shortened(model.usage.usual_problem)
                 say(f"{model.name}: the fallback acted most of the time, so this is its result and not the model's")
                 say(f"{model.name}: what was wrong most often: {problem}")
