@@ -15,6 +15,8 @@ import os
 import re
 import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -44,14 +46,22 @@ Message = dict[str, str]  # {"role": "user", "content": "..."}, as chat servers 
 GAMES = Path(__file__).parent / "data" / "games"  # rules and options in words, also for the pages
 _LISTED = 100  # names of actions that are written out in the rules
 CUT_OFF = " [cut off]"  # at the end of a reply that reached ``most_tokens``
+NO_REPLY = "[no reply: %s]"  # in place of a reply, what the server sent instead
 _HOW_TO_ANSWER = 'Think as you like, then end with one line of JSON: {"action": "%s"}.'
 
 
-def rules(game: Game) -> str:
+IMPS = (  # what a duplicate match of bridge is scored by
+    "the IMPs that you win on the board. It is played at two tables with the sides exchanged, and the difference of the"
+    " two scores is turned into IMPs"
+)
+
+
+def rules(game: Game, scoring: str = "") -> str:
     """The rules of ``game`` as text: what its page says of them, its options, its players, how its actions are written.
 
     Of a game of bidzoo these are the rules and the head of the page of its environment, with what its options mean; of
-    another one the docstring of its class.
+    another one the docstring of its class. Where a match counts something else than the rewards of the game, as a
+    duplicate match does (``IMPS``), ``scoring`` says what, and stands in the place of the rewards.
     """
     entry = registry.GAMES.get(game.id)
     page = (import_module(entry.module).__doc__ or "") if entry else inspect.getdoc(type(game)) or ""
@@ -64,11 +74,15 @@ def rules(game: Game) -> str:
     else:  # of a small game, whose rules are above: an example
         blocks += paragraphs
     least, most = game.reward_range
-    blocks += [f"Rewards: {reward}." for reward in re.findall(r"(?m)^\| Rewards? \| (.*) \|$", page)[:1]]
-    blocks += [f"With the options below no reward is less than {least:g} or more than {most:g}."]
+    if scoring:
+        blocks += [f"What counts: {scoring}."]
+    else:
+        blocks += [f"Rewards: {reward}." for reward in re.findall(r"(?m)^\| Rewards? \| (.*) \|$", page)[:1]]
+        blocks += [f"With the options below no reward is less than {least:g} or more than {most:g}."]
     values = {name: getattr(game, name, None) for name in registry.options(game.id)} if entry else {}
     values.update({game.size_option: game.size} if getattr(game, "size_option", "") else {})  # type: ignore[attr-defined]
-    told = {name: x for name, x in values.items() if isinstance(x, str | int) and name not in _MACHINERY}
+    hidden = (*_MACHINERY, "reward") if scoring else _MACHINERY
+    told = {name: x for name, x in values.items() if isinstance(x, str | int) and name not in hidden}
     if told:
         blocks += [f"Options of this game: {', '.join(f'{name} = {x}' for name, x in told.items())}."]
         blocks += _meanings(game, told)
@@ -230,9 +244,9 @@ _LETTERS |= {0xFF01 + place: chr(0x21 + place) for place in range(94)} | {0x3000
 _WORD = r"(?<![^\W_])[-−]\d+(?:\.\d+)*(?![^\W_])|\d+(?:\.\d+)+(?![^\W_])|[A-Za-z0-9]+"  # "-1" and "1.5" hold no "1"
 
 
-_MARKED = re.compile(  # a line "My bid: 3NT, because ..."; each part ends where the next begins, in whatever text
+_MARKED = re.compile(  # a line "My bid: 3NT because ..."; each part ends where the next begins, in whatever text
     r"""^[^\w\n]*+(?:my\ |final\ |the\ )?(?:action|bid|call|card|answer)[^\w:=]*+[:=]
-    [\s*_"'`(\[:=]*+(.*?\w.*?)(?:[,;(]|\ because|\ since|$)""",
+    [\s*_"'`(\[:=]*+(.*?\w.*?)(?:[;(]|\ because|\ since|$)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
@@ -240,8 +254,12 @@ _MARKED = re.compile(  # a line "My bid: 3NT, because ..."; each part ends where
 def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Reading:
     """The action that ``reply`` means, of those ``legal`` ``[A]``.
 
-    A JSON object with a field such as ``action`` counts first, then a line such as ``action: 3NT``. Else the last words
-    that name an action do, in upper or lower case: ``3NT``, ``3 no trump``, ``♠K``, ``SK``, ``pass``. A name of
+    A JSON object with a field such as ``action`` counts first, then a line such as ``action: 3NT``; either may name one
+    action. In other text the last action counts that the reply chooses: it has a clause for itself (``Pass.``,
+    ``**4H**``, ``too bold, so nil``), or words of choosing lead to it (``I bid 5 hearts``). One that is only mentioned
+    is no choice: ``I have 5 hearts``, ``I will not pass``, ``if I bid 3NT``, ``3NT?``.
+
+    Names are read in upper or lower case: ``3NT``, ``3 no trump``, ``♠K``, ``SK``, ``pass``. A name of
     several words is one name: where ``blind nil`` is not legal it is not read as ``nil``. Full-width digits and letters
     are read as the usual ones; words of other languages (``paso``) name no action.
 
@@ -254,36 +272,124 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
     """
     text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
     text = text.rpartition("</think>")[2]  # some chat templates write the opening mark themselves
-    marked = _MARKED.findall(text)
-    answers = [(answer, _last_named(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
-    found = [action for _, actions in answers for action in actions]
-    if answers and not found:
-        return Reading(None, f"{shown(answers[-1][0])} is no action of this game")
+    answers = _json_answers(text) or _MARKED.findall(text)[-1:]
     if not answers and reply.endswith(CUT_OFF):
         return Reading(None, "the reply was cut off before its end")
-    if not answers:
-        found = _last_named(game, text, legal)
-        if not found:
-            return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
-    if len(set(found)) > 1:
-        several = ", ".join(game.action_text(action) for action in sorted(set(found)))
+    if answers:
+        groups = [_answered_names(game, answer, legal) for answer in answers]
+    else:
+        groups = _names_in_groups(game, text, legal)
+    chosen = [named for named in groups if named.choice]
+    found = {action for named in (chosen if answers else chosen[-1:]) for action in named.actions}
+    if not found:
+        if mentioned := [action for named in groups for action in named.actions]:
+            name = game.action_text(mentioned[-1])
+            return Reading(None, f"the reply mentions {name} without choosing an action; expected one line of JSON")
+        if answers:
+            return Reading(None, f"{shown(answers[-1])} is no action of this game")
+        return Reading(None, _why_none(reply, text))
+    if len(found) > 1:
+        several = ", ".join(game.action_text(action) for action in sorted(found))
         return Reading(None, f"the reply names several actions: {several}; one is expected")
-    if not legal[found[0]]:
+    (action,) = found
+    if not legal[action]:
         choices = f"; legal: {', '.join(action_texts(game, legal))}" if listed else ""
-        return Reading(None, f"{game.action_text(found[0])} is not legal here{choices}")
-    return Reading(found[0])
+        return Reading(None, f"{game.action_text(action)} is not legal here{choices}")
+    return Reading(action)
 
 
-def _last_named(game: Game, text: str, legal: I8) -> list[int]:
-    """The last action that is named in ``text``, and those that only "or", "and" or a mark sets apart from it."""
-    plain = _plain(text)
+def _why_none(reply: str, text: str) -> str:
+    """Why ``reply`` names no action; ``text`` is what is left of it without its thoughts."""
+    if instead := _INSTEAD.fullmatch(reply):
+        return f"there is no reply: {instead[1]}"
+    if not reply.strip():
+        return "the reply is empty"
+    return "the reply names no action" if text.strip() else "the reply holds thoughts alone"
+
+
+_INSTEAD = re.compile(re.escape(NO_REPLY).replace("%s", "(.*)"), re.DOTALL)
+
+
+class _Named(NamedTuple):
+    """Actions that a text names next to each other, and whether it chooses them."""
+
+    actions: list[int]
+    choice: bool
+
+
+def _answered_names(game: Game, answer: str, legal: I8) -> _Named:
+    """All actions that an ``answer`` names, which is the text of a JSON field or of a marked line."""
+    plain = _plain(answer)
     named = _names(game, plain, legal)
-    found = [action for action, _, _ in named[-1:]]
-    for (earlier, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
-        if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", plain[end:start], re.I):
-            break
-        found += [earlier] if earlier != after else []
-    return found
+    choice = len({action for action, _, _ in named}) > 1 or any(
+        _lead(plain[:start]) is not None for _, start, _ in named
+    )
+    return _Named([action for action, _, _ in named], choice)
+
+
+def _names_in_groups(game: Game, text: str, legal: I8) -> list[_Named]:
+    """The actions that are named in ``text``; those that only "or", "and" or a mark sets apart are one group."""
+    plain, groups = _plain(text), list[list[tuple[int, int, int]]]()
+    for named in _names(game, plain, legal):
+        if groups and _JOINED.fullmatch(plain[groups[-1][-1][2] : named[1]]):
+            groups[-1].append(named)
+        else:
+            groups.append([named])
+    return [
+        _Named([action for action, _, _ in group], _is_choice(plain[: group[0][1]], plain[group[-1][2] :]))
+        for group in groups
+    ]
+
+
+_JOINED = re.compile(r"[\s,]*(?:(?:I think|perhaps|maybe)[\s,]*)?(?:/|,|\||\bor\b|\band\b)\s*", re.IGNORECASE)
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Words that may stand in front of an action which is chosen. Any other word there makes it an action that is mentioned.
+_SUBJECTS = _set("i i'll i'd i'm we we'll let let's my")
+_VERBS = _set(
+    "bid bidding rebid call calling play playing choose choosing chose select pick say open respond overcall raise jump"
+    " lead discard make must"
+)
+_NOUNS = _set("action answer bid call card choice decision guess move play response reply")
+_FILLERS = _set(
+    "a an the to me us is be will would should shall want need going like prefer rather decide decided best right final"
+    " correct here now just simply still again ok okay yes sure well hmm"
+)
+_OPENERS = _set("so then therefore thus hence")
+_LEADING = _SUBJECTS | _VERBS | _NOUNS | _FILLERS | _OPENERS
+_CONDITIONS = _set("if when whether unless should could can may might do did had would")  # "if I pass", "should I pass"
+_CLAUSE = re.compile(r"[.;:!?()\n]")
+_ENDED = re.compile(  # what may follow an action that has a clause for itself
+    r"(?:\s+(?:tricks?|clubs?|diamonds?|hearts?|spades?))?[^\w?,.;:!()\n]*"
+    r"(?:[,.;:!()\n]|\Z|\b(?:because|since|as|for|to|here|now|please)\b)",
+    re.IGNORECASE,
+)
+
+
+def _lead(before: str) -> list[str] | None:
+    """The words of a clause that lead to an action, from the last subject or "so" on; None where they do not choose it.
+
+    ``before`` is the text before the action.
+    """
+    clause = re.sub(r"\bhave to\b", "must", _CLAUSE.split(before)[-1].lower().replace("’", "'"))
+    words = re.findall(r"[^\W_]+(?:'[^\W_]+)*", re.sub(r"\bgo(?:ing)? (?:with|for)\b", "choose", clause))
+    start = max((k for k, word in enumerate(words) if word in _SUBJECTS | _OPENERS), default=0)
+    if start and words[start - 1] in _CONDITIONS:
+        return None
+    return words[start:] if {*words[start:]} <= _LEADING else None
+
+
+def _is_choice(before: str, after: str) -> bool:
+    """Whether a text chooses an action that stands between ``before`` and ``after`` in it."""
+    lead = _lead(before)
+    if lead is None or re.match(r"[^.;:!()\n?]*\?", after):
+        return False
+    acts = bool({*lead} & _VERBS) or lead[:1] in (["i"], ["i'll"], ["i'd"], ["we"])
+    return acts or _ENDED.match(after) is not None
 
 
 def _json_answers(text: str) -> list[str]:
@@ -391,9 +497,12 @@ class Seat(Checked):
 AS_USUAL = Seat()
 
 
-def prompt(game: Game, view: State, legal: I8, seat: Seat = AS_USUAL) -> tuple[str, str]:
-    """What a model is told first and what it is asked, for ``view`` (one record) and ``legal`` ``[A]``."""
-    system = f"You play {game.id}." if not seat.rules else rules(game)
+def prompt(game: Game, view: State, legal: I8, seat: Seat = AS_USUAL, scoring: str = "") -> tuple[str, str]:
+    """What a model is told first and what it is asked, for ``view`` (one record) and ``legal`` ``[A]``.
+
+    ``scoring`` as of ``rules``.
+    """
+    system = f"You play {game.id}." if not seat.rules else rules(game, scoring)
     told = situation_text(game, view)
     if seat.form == "json":
         told = json.dumps(situation(game, view), ensure_ascii=False)
@@ -476,6 +585,7 @@ class LanguageAgent:
         seat: how it is asked.
         ledger: an open ``Ledger`` of ``Question`` and ``Decision``; default: one in memory.
         at_once: questions under way at a time, in threads.
+        scoring: what the match counts, where this is not the reward of ``game``: ``IMPS`` of a duplicate match.
 
     The model is asked once for each distinct question; with ``seat.sampled`` a question has a seed that follows from
     the policy seed, board and turn. So the answers depend on nothing but the ledger, and a match can be replayed.
@@ -494,7 +604,9 @@ class LanguageAgent:
         seat: Seat = AS_USUAL,
         ledger: Ledger[Question, Decision] | None = None,
         at_once: int = 8,
+        scoring: str = "",
     ) -> None:
+        self.scoring = scoring
         self.game, self.complete, self.name, self.seat, self.at_once = game, complete, name, seat, at_once
         self.model = name
         self.ledger = Ledger(None, Question, Decision) if ledger is None else ledger
@@ -536,7 +648,7 @@ class LanguageAgent:
         return actions
 
     def _question(self, view: State, legal: I8, key: int) -> Question:
-        system, question = prompt(self.game, view, legal, self.seat)
+        system, question = prompt(self.game, view, legal, self.seat, self.scoring)
         place, remembered = _place(view), list[str]()  # questions and answers at this seat of this board
         if self.seat.memory:
             now = self._clock(view)
@@ -630,6 +742,12 @@ class Usage:
         """Those that named no legal action, or several."""
         return sum(map(bool, self._each("problems")))
 
+    @property
+    def usual_problem(self) -> str:
+        """What was most often wrong with a reply; "" if nothing ever was."""
+        problems = Counter(problem for problem in self._each("problems") if problem)
+        return problems.most_common(1)[0][0] if problems else ""
+
     def tokens(self, field: Literal["asked_tokens", "reply_tokens"]) -> float:
         """Mean tokens a question or a reply has, over those where the server said so; NaN if it never did."""
         counts = [n for n in self._each(field) if n is not None]
@@ -650,6 +768,12 @@ class Usage:
 
 _OLDER, _NEWER = "max_tokens", "max_completion_tokens"  # names of the same field
 _PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds before a second try, doubled each time
+TIMEOUT = 120.0  # seconds for a whole reply
+SLOW = 8.0  # seconds after which a reply is slow, and between two lines that say what is waited for
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 class OpenAI(Closing):
@@ -659,23 +783,35 @@ class OpenAI(Closing):
         model: its name there.
         base_url: address, ``http://localhost:8080/v1``; default: ``OPENAI_BASE_URL``, else OpenAI's own.
         seat: how it is asked.
-        seconds: within which a whole reply must be there.
+        timeout: seconds within which a whole reply must be there, and at most of a pause that the server asks for
+            (``Retry-After``); pauses of our own double up to 30.
         tries: of a request that gets no answer, status 429 or 5xx, or something else than an answer.
+        tell: is told, a line each, that a request is made again, after which pause and why, and once that a reply takes
+            longer than ``SLOW`` seconds; default: standard error. Not more than a line in ``SLOW`` seconds.
 
     The key is ``OPENAI_API_KEY`` of the environment. It is nowhere kept, and cut out of every error and reply.
 
     Raises:
-        ValueError: an address with a user or a password, or that is none.
+        ValueError: an address with a user or a password, or that is none; a ``timeout`` that is not above 0.
         ConnectionError: no answer after ``tries``, a status such as 401, or an answer of more than ``MOST_REPLY``
             bytes; names the address.
     """
 
     def __init__(
-        self, model: str, base_url: str | None = None, seat: Seat = AS_USUAL, seconds: float = 120, tries: int = 6
+        self,
+        model: str,
+        base_url: str | None = None,
+        seat: Seat = AS_USUAL,
+        timeout: float = TIMEOUT,
+        tries: int = 6,
+        tell: Callable[[str], object] = _to_stderr,
     ):
         import openai
 
-        self.model, self.seat, self.seconds, self.tries = model, seat, seconds, tries
+        if not 0 < timeout < math.inf:
+            raise ValueError(f"timeout: {timeout}, expected seconds above 0")
+        self.model, self.seat, self.timeout, self.tries = model, seat, timeout, tries
+        self._tell, self._told, self._slow = tell, -math.inf, False  # when the last line was; whether a reply was slow
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
         place = urlsplit(self.base_url)
         if place.scheme not in ("http", "https") or not place.hostname or "@" in place.netloc or place.query:
@@ -688,7 +824,7 @@ class OpenAI(Closing):
             base_url=self.base_url,
             api_key=self._key,
             max_retries=0,
-            timeout=seconds,
+            timeout=timeout,
             default_headers={"Accept-Encoding": "identity"},  # what is packed may be of any size
             http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_limit]}),
         )
@@ -728,11 +864,15 @@ class OpenAI(Closing):
 
         problem, pause = "", _PAUSE
         for left in range(self.tries - 1, -1, -1):
-            wait = pause
+            wait = min(pause, _LONGEST_PAUSE)
             try:
-                async with asyncio.timeout(self.seconds):
-                    answer = await self._client.chat.completions.with_raw_response.create(**request)
-                    return self._reply(answered_json(answer.content, "the answer"))
+                slow = asyncio.get_running_loop().call_later(SLOW, self._is_slow)
+                try:
+                    async with asyncio.timeout(self.timeout):
+                        answer = await self._client.chat.completions.with_raw_response.create(**request)
+                        return self._reply(answered_json(answer.content, "the answer"))
+                finally:
+                    slow.cancel()
             except openai.APIStatusError as error:
                 problem = f"status {error.status_code}, {error.message}"
                 if error.status_code == 400 and _NEWER in error.message and _OLDER in request:
@@ -741,9 +881,9 @@ class OpenAI(Closing):
                 if error.status_code not in (408, 409, 429) and error.status_code < 500:
                     break
                 after = error.response.headers.get("retry-after", "")
-                wait = float(after) if re.fullmatch(r"\d+(\.\d+)?", after) else pause
+                wait = min(float(after), self.timeout) if re.fullmatch(r"\d+(\.\d+)?", after) else wait
             except TimeoutError:
-                problem = f"no whole answer within {self.seconds:g} s"
+                problem = f"no whole answer within {self.timeout:g} s, the timeout"
             except (openai.OpenAIError, ValueError) as error:  # no connection, one cut off, or no JSON
                 cause = error.__cause__ if isinstance(error.__cause__, TooLongError) else error
                 problem = f"{type(cause).__name__}, {cause}"
@@ -752,27 +892,56 @@ class OpenAI(Closing):
                 if isinstance(cause, TooLongError):
                     break
             if left:
-                await asyncio.sleep(min(wait, _LONGEST_PAUSE))
+                self._say(f"{problem}; asked again in {wait:g} s, {left} of {self.tries} tries left")
+                await asyncio.sleep(wait)
             pause *= 2
         raise ConnectionError(f"{self.base_url}: {self._clean(shortened(problem))}") from None
 
+    def _is_slow(self) -> None:
+        """Say once, that a reply takes its time: with a slow model they all do."""
+        if not self._slow:
+            self._slow = True
+            self._say(f"no reply of {self.model} for {SLOW:g} s; each may take {self.timeout:g} s, the timeout")
+
+    def _say(self, text: str) -> None:
+        now = time.monotonic()
+        if now - self._told >= SLOW:  # several requests at a time meet the same trouble
+            self._told = now
+            self._tell(f"{self.base_url}: {self._clean(shortened(text))}")
+
     def _reply(self, answer: Any) -> Reply:
-        """The reply in an ``answer``, a JSON value of any kind; ValueError if it is none."""
+        """The reply in an ``answer``, a JSON value of any kind; ValueError if it is none.
+
+        Where the content is empty, ``NO_REPLY`` with what there is instead: a refusal, reasoning, calls of tools.
+        """
         try:
             choice = answer["choices"][0]
-            text = choice["message"]["content"] or ""
-        except (KeyError, IndexError, TypeError):
-            text = None
-        if not isinstance(text, str):
+            message = dict(choice["message"])
+        except (KeyError, IndexError, TypeError, ValueError):
+            choice, message = {}, {}
+        text, is_cut = message.get("content", 0), choice.get("finish_reason") == "length"
+        has_text = isinstance(text, str) and bool(text.strip())
+        instead = "" if has_text else self._instead(message, choice.get("finish_reason"), is_cut)
+        if not isinstance(text, str | None) and not instead:
             said = answer.get("error") if isinstance(answer, dict) else None
             raise ValueError(f"an answer without text{f', {shown(said)}' if said else ''}, expected a chat completion")
-        if choice.get("finish_reason") == "length":
-            text += CUT_OFF
+        text = NO_REPLY % instead if instead else (text or "") + CUT_OFF * is_cut
         usage = answer.get("usage")
         counts = [
             usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")
         ]
         return _sound(Reply(self._clean(text), *counts), self.model)
+
+    def _instead(self, message: dict[str, Any], reason: Any, is_cut: bool) -> str:
+        """What ``message`` has in place of content, and the reason why it ended; "" if it has nothing."""
+        limit = f", up to the limit of most_tokens = {self.seat.most_tokens} (finish_reason length)" if is_cut else ""
+        if message.get("refusal"):
+            return f"the model refused, {shown(message['refusal'])}{limit}"
+        if message.get("reasoning_content") or message.get("reasoning"):
+            return f"the model only reasoned{limit}"
+        if message.get("tool_calls"):
+            return f"the model called tools, of which there are none{limit}"
+        return f"finish_reason {shown(reason)}" if reason not in (None, "stop", "length") else ""
 
     def _clean(self, text: str) -> str:
         return text.replace(self._key, "[key]") if len(self._key) > len("none") else text
@@ -814,22 +983,27 @@ class Seated(Closing):
         names: of agents, of all kinds; another name may stand before ``=``. Of a ledger with the answers of several
             models one is ``ledger:FILE#MODEL``.
         base_url: of the server.
-        seat: how models are asked.
+        seat: how models are asked; None: as usual, and of a ledger as its model was.
         ledger: file that keeps all answers and is asked first; default: in ``runs/``, by the names of the models.
         show: is told address and ledger before anything is sent.
+        timeout: seconds for a whole reply of a server.
+        tell: is told what a server is waited for, see ``OpenAI``.
 
-    ``game`` is to be set before an agent is made.
+    ``game`` is to be set before an agent is made, and ``scoring`` where a match counts something else than its reward.
     """
 
     def __init__(
         self,
         names: Sequence[str],
         base_url: str | None = None,
-        seat: Seat = AS_USUAL,
+        seat: Seat | None = None,
         ledger: Path | None = None,
         show: Callable[[str], object] = print,
+        timeout: float = TIMEOUT,
+        tell: Callable[[str], object] = _to_stderr,
     ) -> None:
         self.game: Game | None = None
+        self.scoring = ""  # see ``rules``
         self.agents: list[LanguageAgent] = []
         self.path: Path | None = None  # of the ledger that new answers go to
         self._ledgers: dict[Path, Ledger[Question, Decision]] = {}
@@ -837,19 +1011,23 @@ class Seated(Closing):
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
         self._models = list[OpenAI]()
-        if agents.parts(seat.fallback)[1].startswith(("openai:", "ledger:")):
+        asked = AS_USUAL if seat is None else seat
+        if agents.parts(asked.fallback)[1].startswith(("openai:", "ledger:")):
             raise ValueError(
-                f"--seat fallback={seat.fallback}: a language model, expected an agent that always answers"
+                f"--seat fallback={asked.fallback}: a language model, expected an agent that always answers"
             )
+        if ledger is not None and not models and texts:
+            raise ValueError(f"--ledger {ledger}: no model is asked, so no answer is to be kept; leave it out")
         try:
-            self._models += (OpenAI(model, base_url, seat) for model in models)
+            used = [asked] * len(models)
+            self._models += (OpenAI(model, base_url, asked, timeout, tell=tell) for model in models)
             if models:
                 path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
                 kept = self._opened(path)
                 self.path = path
             for model, complete in zip(models, self._models):
                 show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
-                self._register(f"openai:{model}", model, complete, seat, kept)
+                self._register(f"openai:{model}", model, complete, asked, kept)
             for text in [text for text in texts if text.startswith("ledger:")]:
                 file, wanted = text.removeprefix("ledger:"), ""
                 if not Path(file).is_file():
@@ -858,8 +1036,12 @@ class Seated(Closing):
                 if not path.is_file():
                     raise FileNotFoundError(f"{path}: no such ledger")
                 kept = self._opened(path)
-                model, kept_seat = _answered(kept, wanted, seat)
+                model, kept_seat = _answered(kept, wanted, asked)
                 self._register(text, model, None, kept_seat, kept)
+                used.append(kept_seat)
+            if seat is not None and used and seat not in used:
+                way = as_options(used[-1]) or "the usual way"
+                raise ValueError(f"--seat {as_options(seat)}: {text} was asked in {way}; leave --seat out, or say that")
         except BaseException:
             self.close()
             raise
@@ -877,7 +1059,7 @@ class Seated(Closing):
     ) -> None:
         def make() -> LanguageAgent:
             assert self.game is not None
-            agent = LanguageAgent(self.game, complete, model, seat, ledger)
+            agent = LanguageAgent(self.game, complete, model, seat, ledger, scoring=self.scoring)
             self.agents.append(agent)
             return agent
 
@@ -910,5 +1092,14 @@ def _answered(ledger: Ledger[Question, Decision], wanted: str, seat: Seat) -> tu
     asked = {question.seat: question for question in ledger.done if question.model == model}
     seats = [parse(Seat, json_value(text, where := ledger.where(asked[text])), where) for text in asked]
     if len(seats) > 1 and seat not in seats:
-        raise ValueError(f"{ledger.path}: {model} was asked in {len(seats)} ways, expected --seat to say one: {seats}")
+        ways = "; ".join(as_options(each) or "the usual one" for each in seats)
+        raise ValueError(
+            f"{ledger.path}: {model} was asked in {len(seats)} ways, expected --seat to say one of them: {ways}"
+        )
     return model, seat if seat in seats else seats[0]
+
+
+def as_options(seat: Seat) -> str:
+    """What ``--seat`` says for ``seat``, such as ``form=json tries=2``; "" of the usual way."""
+    usual = asdict(AS_USUAL)
+    return " ".join(f"{name}={value}" for name, value in asdict(seat).items() if value != usual[name])

@@ -288,7 +288,7 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
     kind = env_class(env_id)
     named = {name: value for name, value in options.items() if name != "observation"}  # an encoder goes with any game
     check_options(game_id(env_id), kind, named)
-    with plugins.outside(lambda: f"game {env_id!r}"):
+    with plugins.outside(lambda: f"game {env_id!r}", options):
         env = kind(**options)
     _check_id(game_id(env_id), env.game)
     _check_new(env_id, env.game)
@@ -312,7 +312,7 @@ def _new_game(env_id: str, options: dict[str, Any]) -> Game:
     from bidzoo.envs.game import game_of
 
     rules = rules_of(env_id)
-    with plugins.outside(lambda: f"game {env_id!r}"):
+    with plugins.outside(lambda: f"game {env_id!r}", options):
         game = game_of(game_id(env_id), rules, options)
     _check_id(game_id(env_id), game)
     return game

@@ -572,8 +572,14 @@ def _read_results(path: Path) -> Any:
 def as_rows(found: Any, content: bytes, sound: Any) -> bool:
     tables = json.loads(content)["tables"]
     wanted = tables[0]["rows"] if tables else []
-    full = [{k: {"paper": None, **v} if isinstance(v, dict) else v for k, v in row.items()} for row in wanted]
+    full = [{k: as_estimate(v) if isinstance(v, dict) else v for k, v in row.items()} for row in wanted]
     return json.dumps(found, sort_keys=True) == json.dumps(full, sort_keys=True)
+
+
+def as_estimate(fields: dict[str, Any]) -> dict[str, Any]:
+    """A cell with its figures: null is NaN where a number must be."""
+    unknown = {name: float("nan") for name in ("mean", "error") if name in fields and fields[name] is None}
+    return {"paper": None, **fields, **unknown}
 
 
 def _plan() -> bytes:

@@ -70,6 +70,29 @@ def test_rules_say_what_one_must_know_to_play():
     assert "below their best contract" in language.rules(bidzoo.make_game("bridge_v0", reward="par", deals="train"))
 
 
+def test_rules_say_what_a_match_counts(tmp_path, capsys):
+    """IMPs, and nothing of a reward that nobody gets; on the command line, too."""
+    from bidzoo.cli.main import app
+
+    game = bidzoo.make_game("bridge_bidding_v0", deals="test", shuffle=False)
+    text = language.rules(game, language.IMPS)
+    assert "What counts: the IMPs that you win on the board." in text and "reward = " not in text
+    assert "no reward is less" not in text and "reward = score" in language.rules(game)
+    path = tmp_path / "ledger"
+    for scoring, problem in ((language.IMPS, None), ("", "no answer of model")):
+        path.unlink(missing_ok=True)
+        with Ledger(path, Question, Decision) as ledger:
+            agent = LanguageAgent(game, Model(last_legal), "model", ledger=ledger, scoring=scoring)
+            duplicate(game, agent, "pass", np.arange(1))
+        command = ["match", f"ledger:{path}", "pass", "--boards", "1"]
+        if problem is None:
+            app(command, standalone_mode=False)
+            assert "model against pass: " in capsys.readouterr().out
+        else:
+            with pytest.raises(ValueError, match=problem):
+                app(command, standalone_mode=False)
+
+
 def test_rules_of_a_game_from_outside():
     class Loud(type(MINIBRIDGE)):
         """Partners who shout."""
@@ -173,6 +196,14 @@ def legal_of(game, names):
         (BRIDGE, CALLS, "Bid: 3NT? Too high.</think>\n\n3H", "3H"),
         (BRIDGE, CALLS, 'Perhaps {"action": "3S"}? No.</think>{"action": "3H"}', "3H"),
         (BRIDGE, CALLS, "3H <think>or 3S?</think>", "3H"),
+        (BRIDGE, CALLS, "I bid 3 hearts since I have 4 clubs", "3H"),
+        (BRIDGE, CALLS, "3H. Partner will pass, and I have 4 clubs.", "3H"),
+        (BRIDGE, CALLS, "3H, since a pass is weak", "3H"),
+        (BRIDGE, CALLS, "Should I pass? I’d rather bid 3H than pass.", "3H"),
+        (BRIDGE, CALLS, "Double for takeout", "X"),
+        (BRIDGE, CALLS, "I think I have to pass with 3 clubs", "P"),
+        (BRIDGE, CALLS, "I'll go with **3NT**", "3NT"),
+        (BRIDGE, CALLS, "answer: I bid 3H, showing hearts", "3H"),
         (CARDS, PLAYS, "SK", "SK"),
         (CARDS, PLAYS, "♠K", "SK"),
         (CARDS, PLAYS, "K♠", "SK"),
@@ -201,6 +232,9 @@ def test_replies(game, legal, reply, action):
         ("3H or 3S", "several actions: 3H, 3S"),
         ("3H/3S", "several actions: 3H, 3S"),
         ("action: 3H or 3S", "several actions: 3H, 3S"),
+        ("answer: after 3H, 4C", "several actions: 3H, 4C"),
+        ('{"action": "after 3H, 4C"}', "several actions: 3H, 4C"),
+        ("3H, I think, or 3S", "several actions: 3H, 3S"),
         ('{"action": "pass/3S"}', "several actions: P, 3S"),
         ('{"action": "%s"}' % ("3H " * 9 + "x" * 10**6), r"xxx' is no action of this game"),
         ('{"action": "3H"} {"action": "3S"}', "several actions: 3H, 3S"),
@@ -209,6 +243,31 @@ def test_replies(game, legal, reply, action):
 def test_replies_without_an_action(reply, problem):
     reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
     assert reading.action is None and problem in reading.problem
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I have 3 hearts",
+        "I have 4 clubs and 3 hearts",
+        "I will not bid 3H",
+        "I won’t bid 3H",
+        "Never 3H",
+        "answer: I will not bid 3H",
+        '{"action": "not 3H"}',
+        "If I bid 3H, partner goes on",
+        "Could I bid 3H",
+        "Do I bid 3H?",
+        "3H?",
+        "3H is too high",
+        "My partner will bid 3H",
+        "The opponents bid 3H",
+    ],
+)
+def test_an_action_that_is_mentioned_is_not_chosen(reply):
+    """In text, in a marked line and in JSON."""
+    reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
+    assert reading == (None, "the reply mentions 3H without choosing an action; expected one line of JSON")
 
 
 @pytest.mark.parametrize(
@@ -334,7 +393,7 @@ def test_a_long_reply_is_read_in_no_time_and_answered_in_few_words():
         began = process_time()
         reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
         assert process_time() - began < 10 and len(reading.problem) < 300
-    assert read_action(CARDS, "x " * 10**5 + "10♠ or 9♠", legal_of(CARDS, "ST S9")).problem.startswith(
+    assert read_action(CARDS, "x. " * 10**5 + "10♠ or 9♠", legal_of(CARDS, "ST S9")).problem.startswith(
         "the reply names sev"
     )
 
@@ -591,6 +650,31 @@ def test_what_is_no_reply_is_refused(given, error, reason):
         play(MINIBRIDGE, [agent, "random"], [0])
 
 
+def test_options_that_change_nothing_are_refused(tmp_path):
+    """Of a command line whose agents are no language models, or whose models are not asked."""
+    from bidzoo.cli.main import app
+
+    with Ledger(tmp_path / "played", Question, Decision) as ledger:
+        play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, Model(last_legal), ledger=ledger)] * 2, [0])
+    kept = f"ledger:{tmp_path / 'played'}"
+    small = ("--env", "minibridge_v0", "--set", "size=2", "--boards", "1")
+    for command, problem in (
+        (
+            ["random", "pass", "--seat", "form=json"],
+            "--seat form=json: changes nothing here, expected an agent openai:M",
+        ),
+        (["random", "pass", "--base-url", "http://x/v1"], "--base-url http://x/v1: changes nothing here"),
+        (["random", "pass", "--timeout", "3"], "--timeout 3.0: changes nothing here, expected an agent openai:MODEL$"),
+        ([kept, "random", "--timeout", "3"], "--timeout 3.0: changes nothing here"),
+        ([kept, "random", "--seat", "form=json"], "--seat form=json: ledger:.* was asked in the usual way"),
+        ([kept, "random", "--ledger", str(tmp_path / "new")], "--ledger .*new: no model is asked"),
+        ([kept, "random", "--workers", "2"], "--workers 2: a language model plays in one process"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            app(["match", *command, *small], standalone_mode=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["played"]
+
+
 def test_the_names_of_a_command_mean_nothing_after_it(tmp_path):
     with Ledger(tmp_path / "played", Question, Decision) as ledger:
         play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, Model(last_legal), ledger=ledger), "random"], [0])
@@ -625,7 +709,11 @@ def test_a_ledger_of_several_models_is_asked_for_one(tmp_path):
     for name, fault in (("", "answers of a, b; name one of them, such as ledger:.*both#a"), ("#c", "answers of a, b")):
         with pytest.raises(ValueError, match=fault):
             Seated([f"ledger:{path}{name}"])
-    with pytest.raises(ValueError, match="b was asked in 2 ways, expected --seat to say one"):
+    with pytest.raises(
+        ValueError, match=r"--seat memory=True: ledger:.*#a was asked in the usual way; leave --seat out"
+    ):
+        Seated([f"ledger:{path}#a"], seat=language.Seat(memory=True))
+    with pytest.raises(ValueError, match=r"b was asked in 2 ways, expected --seat .*: the usual one; rules=False"):
         Seated([f"ledger:{path}#b"], seat=language.Seat(memory=True))
 
 
@@ -702,7 +790,7 @@ def test_the_pauses_between_tries_double_and_have_an_end(fake):
     assert client.pauses == [0.5, 1, 2, 4, 8, 16, 30, 30]
     later = {"retry-after": "7"}, {"retry-after": "900"}, {"retry-after": "soon"}, {"retry-after": "0"}
     client = fake(*(busy(429, **headers) for headers in later), body("2S"))
-    assert client(ASKED).text == "2S" and client.pauses == [7, 30, 2, 0]
+    assert client(ASKED).text == "2S" and client.pauses == [7, 120, 2, 0]
     client = fake(*[busy(500)] * 3, tries=3)
     with pytest.raises(ConnectionError, match=r"127\.0\.0\.1:1/v1: status 500, no"):
         client(ASKED)
@@ -745,6 +833,55 @@ def test_where_no_server_is_is_told_with_what_to_do(fake):
     client = fake(FakeOpenAI.APIConnectionError("Connection error."), tries=1)
     with pytest.raises(ConnectionError, match=r"Is a server running there.* goes on where this one stopped"):
         client(ASKED)
+
+
+def test_what_there_is_instead_of_a_reply_is_told(fake):
+    for message, reason, told in (
+        (
+            {"content": "", "reasoning_content": "1S? 1H?"},
+            "length",
+            "the model only reasoned, up to the limit of most_tok",
+        ),
+        ({"content": None, "reasoning": "1S? 1H?"}, "stop", "the model only reasoned"),
+        ({"content": "\n", "reasoning_content": "1S?"}, "stop", "the model only reasoned"),
+        ({"content": None, "refusal": "I do not gamble"}, "stop", "the model refused, 'I do not gamble'"),
+        ({"refusal": "No"}, "stop", "the model refused, 'No'"),
+        ({"content": "", "tool_calls": [{}]}, "tool_calls", "the model called tools"),
+        ({"content": ""}, "content_filter", "finish_reason 'content_filter'"),
+    ):
+        answer = json.dumps({"choices": [{"message": message, "finish_reason": reason}]}).encode()
+        reading = read_action(MINIBRIDGE, fake(answer)(ASKED).text, np.ones(MINIBRIDGE.num_actions, np.int8))
+        assert reading.action is None and reading.problem.startswith(f"there is no reply: {told}")
+    said = json.dumps({"choices": [{"message": {"content": "2S", "reasoning_content": "1H?"}}]}).encode()
+    assert fake(said)(ASKED).text == "2S"
+    legal = np.ones(MINIBRIDGE.num_actions, np.int8)
+    assert read_action(MINIBRIDGE, "<think>1S?</think>", legal).problem == "the reply holds thoughts alone"
+
+
+def test_who_waits_for_a_server_says_so(fake, monkeypatch):
+    """A line for a request that is made again, and one for the first slow reply; not many of either."""
+    told = []
+    busy = FakeOpenAI.APIStatusError
+    client = fake(busy(429, "slow down", **{"retry-after": "40"}), busy(503), body("2S"), tell=told.append)
+    assert client(ASKED).text == "2S" and client.pauses == [40, 1]
+    assert told == ["http://127.0.0.1:1/v1: status 429, slow down; asked again in 40 s, 5 of 6 tries left"]
+    told.clear()
+    monkeypatch.setattr(language, "SLOW", 0.05)
+    client, hurried = fake(timeout=90, tell=told.append), body("2S")
+
+    async def slowly(**request):
+        await asyncio.wait({asyncio.get_running_loop().create_task(asyncio.Event().wait())}, timeout=0.2)
+        return types.SimpleNamespace(content=hurried)
+
+    client._client.chat.completions.with_raw_response.create = slowly
+    assert client(ASKED).text == client(ASKED).text == "2S"
+    assert told == ["http://127.0.0.1:1/v1: no reply of m for 0.05 s; each may take 90 s, the timeout"]
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
+def test_a_timeout_is_seconds(fake, timeout):
+    with pytest.raises(ValueError, match=f"timeout: {timeout}, expected seconds above 0"):
+        fake(timeout=timeout)
 
 
 def test_an_error_that_comes_as_an_answer_is_told(fake):

@@ -562,6 +562,65 @@ def has_kept(status, lines, first, place, last):
     assert last in "".join(lines[3:]) and not any("/bidzoo/" in line for line in lines)
 
 
+def test_options_that_a_constructor_refuses_are_one_line(mine, said_by):
+    """Of an agent and of a game; the same ValueError without options is a slip of the code, with its traceback."""
+    (mine / "refusing.py").write_text(REFUSING)
+    status, lines = said_by("match", "refusing:Agent(step=9)", "pass", "--boards", "2")
+    assert (status, lines) == (2, ["bidzoo: agent 'refusing:Agent' with step=9: step: 9, expected at most 3"])
+    import refusing
+
+    bidzoo.register_game(refusing.Small)
+    status, lines = said_by("match", "random", "random", "--env", "small_v0", "--set", "size=9", "--boards", "2")
+    assert (status, lines) == (2, ["bidzoo: game 'small_v0' with size=9: size: 9, expected at most 3"])
+    status, lines = said_by("match", "refusing:Broken", "pass", "--boards", "2")
+    assert status == 1 and lines[1] == "Traceback (most recent call last):"
+
+
+REFUSING = '''
+class Agent:
+    name = "refusing"
+
+    def __init__(self, step=1):
+        if step > 3:
+            raise ValueError(f"step: {step}, expected at most 3")
+
+    def act(self, views, legal, rng):
+        return legal.argmax(1)
+
+
+class Broken(Agent):
+    def __init__(self):
+        int("seven")
+
+
+class Small:
+    """A game with an option."""
+
+    id, num_players, max_turns, reward_range, features = "small_v0", 2, 1, (-1, 1), {"seen": 1}
+    actions = ("go", "stay")
+    player = 0
+
+    def __init__(self, size: int = 2):
+        if size > 3:
+            raise ValueError(f"size: {size}, expected at most 3")
+
+    def deal(self, rng):
+        self.player = 0
+
+    def legal(self):
+        return range(2)
+
+    def act(self, action):
+        self.player = None
+
+    def reward(self):
+        return [0, 0]
+
+    def view(self, player):
+        return {"seen": 0}
+'''
+
+
 def test_workers_find_an_agent_of_the_working_folder(faults):
     """One that plays; then one that fails, which keeps its traceback there, too."""
     match_of = ["-m", "bidzoo", "match", "--boards", "130", "--workers", "2"]

@@ -445,7 +445,7 @@ def _policy_of(text: str, target: Any, game: str | Game | None, options: dict[st
     for option, default in (options_of(target) or {}).items():
         if default is Parameter.empty and option not in options:
             raise ValueError(f"agent {text!r} needs {option!r}; give it a default, or name a function that sets it")
-    with plugins.outside(lambda: f"agent {text!r}"):
+    with plugins.outside(lambda: f"agent {text!r}", options):
         policy = target(**options)
     if not _is_policy(policy):
         raise ValueError(f"agent {text!r} made {policy!r}, expected an object with name and act(views, legal, rng)")

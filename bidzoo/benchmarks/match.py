@@ -101,7 +101,9 @@ def play(
     waiting = [k for k in range(len(shares)) if k not in parts]
     run.report(done := sum(len(shares[k]) for k in parts))
     play_share = partial(_play, game, tuple(policies), seed, policy_seed, actions)
-    for number, part in jobs.as_completed(play_share, [(shares[k],) for k in waiting], run.workers, run.backend):
+    what = f"{game.id} with {', '.join(dict.fromkeys(policy.name for policy in policies))}"
+    tasks = [(shares[k],) for k in waiting]
+    for number, part in jobs.as_completed(play_share, tasks, run.workers, run.backend, what=what):
         k = waiting[number]
         parts[k] = part
         if ledger is not None:

@@ -342,8 +342,16 @@ def check_ending(path: Path, env_id: str) -> None:
 
 
 def read(path: str | Path) -> list[Record]:
-    """The records of a ``.jsonl`` file; ValueError names line and field where it is something else."""
-    return loads(Path(path).read_bytes(), Path(path))
+    """The records of a ``.jsonl`` file; ValueError names line and field where it is something else.
+
+    The boards of a PBN or LIN file, which have no such records, are read by ``read`` of
+    ``bidzoo.envs.bridge.formats.pbn`` and ``lin``; ``bidzoo.benchmarks.replay.read`` reads all three.
+    """
+    path = Path(path)
+    if (kind := path.suffix.lower()) in BRIDGE_ENDINGS:
+        module = BRIDGE_ENDINGS[kind].__module__
+        raise ValueError(f"{path}: ending {path.suffix!r}, expected records in {ENDING}; {module}.read reads boards")
+    return loads(path.read_bytes(), path)
 
 
 def loads(content: bytes, path: Path) -> list[Record]:

@@ -168,7 +168,7 @@ def save(
     seconds: float,
     figures: Sequence[Figure] = (),
 ) -> None:
-    """Write a result file, whole or not at all."""
+    """Write a result file, whole or not at all; a number that is not known, such as the error of one board, is null."""
     document = {
         "suite": suite,
         "command": command(),
@@ -180,14 +180,24 @@ def save(
         "tables": [{**vars(table), "columns": list(table.columns), "rows": _plain(table.rows)} for table in tables],
         "figures": [{name: x for name, x in vars(figure).items() if x or name != "errors"} for figure in figures],
     }
-    replace_file(Path(path), (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+    text = json.dumps(_finite(document), indent=1, ensure_ascii=False, allow_nan=False)
+    replace_file(Path(path), f"{text}\n".encode())
 
 
 def _plain(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{name: x._asdict() if isinstance(x, Estimate) else x for name, x in row.items()} for row in rows]
 
 
-_Number = float | NotFinite
+def _finite(value: Any) -> Any:
+    """``value`` with None for each number that JSON does not have (NaN, infinity)."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_Number = float | NotFinite  # older files hold NaN
 _CELL = str | bool | _Number | None | dict[str, Any]
 
 
@@ -222,8 +232,8 @@ class _Document(TypedDict):
 
 
 class _Estimate(TypedDict):
-    mean: _Number
-    error: _Number
+    mean: _Number | None
+    error: _Number | None
     n: Whole
     paper: _Number | None
 
@@ -250,7 +260,10 @@ def _table(table: dict[str, Any], where: str) -> ResultTable:
 
 
 def _cell(cell: Any, where: str) -> Any:
-    return Estimate(**parse(_Estimate, cell, where)) if isinstance(cell, dict) else cell
+    if not isinstance(cell, dict):
+        return cell
+    fields = parse(_Estimate, cell, where)
+    return Estimate(**fields | {name: math.nan for name in ("mean", "error") if fields[name] is None})
 
 
 def _figure(figure: dict[str, Any], where: str) -> Figure:

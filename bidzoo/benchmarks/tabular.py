@@ -171,7 +171,7 @@ def finish(jobs: list[Job], ledger: Ledger[Job, Outcome], workers: int, report: 
     waiting = [(job,) for job in jobs if job not in ledger.done]
     done = len(jobs) - len(waiting)
     report("jobs", done, len(jobs))
-    for _, (job, outcome) in as_completed(_timed, waiting, workers, apart=True):
+    for _, (job, outcome) in as_completed(_timed, waiting, workers, apart=True, what="solving small games"):
         ledger.add(job, outcome)
         done += 1
         report("jobs", done, len(jobs))

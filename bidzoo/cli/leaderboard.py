@@ -2,13 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bidzoo.cli.options import (
     BaseUrl,
     SeatOptions,
+    Timeout,
     Workers,
     agent,
     agent_names,
@@ -19,8 +20,13 @@ from bidzoo.cli.options import (
     say,
     seated,
     suite_ledger,
+    workers_beside,
 )
 from bidzoo.core.schema import visible
+
+if TYPE_CHECKING:
+    from bidzoo.benchmarks.leaderboard import Challenge
+    from bidzoo.language import Seated
 
 app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
 
@@ -69,23 +75,33 @@ def enter(
     workers: Workers = 2,
     base_url: BaseUrl = None,
     seat: SeatOptions = None,
+    timeout: Timeout = None,
 ) -> None:
     """Play an agent on all boards of a challenge and write its entry."""
     from bidzoo.benchmarks import leaderboard, printing
 
     the_challenge = leaderboard.challenge_named(challenge)
-    models = seated([agent], base_url, seat, ledger)
-    models.game = the_challenge.game if models else None
+    models = seated([agent], base_url, seat, ledger, timeout)
+    _told(models, the_challenge)
     with (
         models,
         suite_ledger(None if models else ledger, f"leaderboard-{challenge}", agent) as ledger_path,
         progress() as report,
     ):
+        workers = workers_beside(models, workers, default=2)
         entry = leaderboard.enter(the_challenge, agent, source, workers, ledger_path, report)
         path = json or in_runs(f"leaderboard/{challenge}-{plain_name(entry.name)}", agent, ending=".json")
         leaderboard.save(path, entry)  # before the ledger is removed
     printing.show([leaderboard.ranking(the_challenge, [entry])])
     say(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
+
+
+def _told(models: "Seated", challenge: "Challenge") -> None:
+    """Language ``models`` are told the game of ``challenge``, and what counts in it."""
+    if models:
+        from bidzoo.language import IMPS
+
+        models.game, models.scoring = challenge.game, IMPS if challenge.unit.startswith("IMPs") else ""
 
 
 @app.command()
@@ -117,7 +133,8 @@ def verify(
         typer.confirm(f"{visible(str(file))} names {entry.agent!r}, which is not bidzoo's. Run its code?", abort=True)
         agent = entry.agent
     with seated([agent or entry.agent]) as models, progress() as report:
-        models.game = leaderboard.challenge_named(entry.challenge).game if models else None
+        _told(models, leaderboard.challenge_named(entry.challenge))
+        workers = workers_beside(models, workers, default=2)
         checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:
         same = len(check.boards) - len(check.wrong)

@@ -189,6 +189,9 @@ def _status_of(problem: BaseException) -> Any:
     """The exit status after ``problem``, which standard error explains; a slip of ours is raised again."""
     if isinstance(problem, KeyboardInterrupt):
         return options.STATUS
+    if (refusal := plugins.refusal_of(problem)) is not None:
+        sys.stderr.write(visible(f"bidzoo: {refusal}\n"))
+        return 2
     if (told := plugins.traceback_of(problem)) is not None:
         sys.stderr.write(visible(f"bidzoo: {told}\n"))
         return 1

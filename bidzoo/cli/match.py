@@ -17,6 +17,7 @@ from bidzoo.cli.options import (
     Seed,
     Set,
     Strict,
+    Timeout,
     Workers,
     agent,
     agent_names,
@@ -33,7 +34,9 @@ from bidzoo.cli.options import (
     settings,
     solving,
     suite_ledger,
+    workers_beside,
 )
+from bidzoo.core.schema import shortened
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -84,6 +87,7 @@ def match(
     ] = None,
     base_url: BaseUrl = None,
     seat: SeatOptions = None,
+    timeout: Timeout = None,
     ledger: Annotated[
         Path | None, output("Answers of language models, or what a slow agent has played; default: in runs/.")
     ] = None,
@@ -108,7 +112,7 @@ def match(
 
     if out is not None:
         records.check_ending(out, AUCTION if env is None else registry.game_id(env))
-    models = seated([ours, theirs, *([partner] if partner else [])], base_url, seat, ledger)
+    models = seated([ours, theirs, *([partner] if partner else [])], base_url, seat, ledger, timeout)
     env = _common(ours, theirs) if env is None else registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
     game_options = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
@@ -123,8 +127,11 @@ def match(
         game_settings["deals"] = "test" if deals is None else deals
     began = time.perf_counter()
     with models, ExitStack() as stack:
+        workers = workers_beside(models, workers)
         if models:
-            models.game, workers = registry.make_game(env, **game_settings), 1
+            from bidzoo.language import IMPS
+
+            models.game, models.scoring = registry.make_game(env, **game_settings), IMPS if bridge else ""
             if models.path is not None:
                 stack.enter_context(going_on(models.path))
         keeping = Keeping(workers, None if models else stack, ledger)
@@ -136,7 +143,9 @@ def match(
             say(f"{model.name}: {model.usage}")
             table = replace(table, note=f"{table.note}; {model.name}: {model.usage}")
             if 2 * model.usage.fallbacks > model.usage.decisions:
+                problem = shortened(model.usage.usual_problem)
                 say(f"{model.name}: the fallback acted most of the time, so this is its result and not the model's")
+                say(f"{model.name}: what was wrong most often: {problem}")
         asked = (env, game_settings, partner, boards, seed, base_url, seat, ledger)
         seconds = time.perf_counter() - began
         if json is None:

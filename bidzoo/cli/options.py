@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -265,6 +265,14 @@ BaseUrl = Annotated[
     str | None,
     typer.Option(help="Address of a server that speaks OpenAI's protocol; default: OPENAI_BASE_URL, else OpenAI's."),
 ]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        min=0.001,
+        metavar="SECONDS",
+        help="Time for a whole reply of a server, and at most for a pause that it asks for; default: 120.",
+    ),
+]
 SeatOptions = Annotated[
     list[str] | None,
     typer.Option("--seat", metavar="NAME=VALUE", help="How a language model is asked; --seat help lists the options."),
@@ -272,14 +280,45 @@ SeatOptions = Annotated[
 
 
 def seated(
-    names: Sequence[str], base_url: str | None = None, seat: list[str] | None = None, ledger: Path | None = None
+    names: Sequence[str],
+    base_url: str | None = None,
+    seat: list[str] | None = None,
+    ledger: Path | None = None,
+    timeout: float | None = None,
 ) -> "Seated":
-    """The language models among agents' ``names``: ``openai:MODEL`` and ``ledger:FILE`` are agents from now on."""
-    from bidzoo.language import Seat, Seated
+    """The language models among agents' ``names``: ``openai:MODEL`` and ``ledger:FILE`` are agents from now on.
 
-    if not seat and not any(mark in name for name in names for mark in ("openai:", "ledger:")):
+    Raises:
+        ValueError: an option that changes nothing, since no agent is a language model, or none has a server.
+    """
+    from bidzoo.language import TIMEOUT, Seat, Seated
+
+    how = parse(Seat, seat, "--seat") if seat else None
+    models, servers = (any(mark in name for name in names for mark in marks) for marks in (_MODELS, _MODELS[:1]))
+    for option, value, counts in (
+        ("--seat", " ".join(seat or []), models),
+        ("--base-url", base_url, servers),
+        ("--timeout", timeout, servers),
+    ):
+        if value and not counts:
+            expected_agents = " or ".join(("openai:MODEL", "ledger:FILE")[: 2 if option == "--seat" else 1])
+            raise ValueError(f"{option} {value}: changes nothing here, expected an agent {expected_agents}")
+    if not models:
         return Seated([])
-    return Seated(names, base_url, parse(Seat, seat, "--seat"), ledger, show=say)
+    tell = partial(say, err=True)
+    return Seated(names, base_url, how, ledger, say, TIMEOUT if timeout is None else timeout, tell)
+
+
+_MODELS = ("openai:", "ledger:")
+
+
+def workers_beside(models: "Seated", workers: int, default: int = 1) -> int:
+    """Number of processes where ``models`` play; ValueError if ``--workers`` asks for several with language models."""
+    if not models:
+        return workers
+    if workers not in (1, default):
+        raise ValueError(f"--workers {workers}: a language model plays in one process; leave it out")
+    return 1
 
 
 # ---- --set NAME=VALUE -----------------------------------------------------------------------

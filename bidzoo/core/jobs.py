@@ -40,7 +40,11 @@ class WorkersDiedError(RuntimeError):
 
 
 def run(
-    function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, backend: str | None = None
+    function: Callable[..., Any],
+    tasks: Sequence[Task],
+    workers: int = 1,
+    backend: str | None = None,
+    what: str = "",
 ) -> Iterator[Any]:
     """Yield ``function(*task)`` for each of ``tasks``, in their order, as soon as it is there.
 
@@ -49,12 +53,13 @@ def run(
         tasks: arguments of each call.
         workers: tasks at a time, each on one thread; 1 with ``loky`` is this process.
         backend: ``"loky"`` or ``"dask"``.
+        what: what is done, such as who plays; an error about workers begins with it.
 
     Raises:
         ValueError: an unknown backend, or less than one worker.
         WorkersDiedError: a task's worker died again and again.
     """
-    return _in_order(as_completed(function, tasks, workers, backend))
+    return _in_order(as_completed(function, tasks, workers, backend, what=what))
 
 
 def as_completed(
@@ -63,12 +68,21 @@ def as_completed(
     workers: int = 1,
     backend: str | None = None,
     apart: bool = False,
+    what: str = "",
 ) -> Results:
     """Yield ``(number, function(*tasks[number]))`` as tasks end; ``apart``: never in this process. Else as ``run``."""
     backend = checked(backend, workers)
     if backend == "loky" and not apart and (workers == 1 or len(tasks) < 2):
         return ((number, function(*task)) for number, task in enumerate(tasks))
-    return BACKENDS[backend](function, tasks, workers)
+    return _by_workers(BACKENDS[backend](function, tasks, workers), what)
+
+
+def _by_workers(results: Results, what: str) -> Results:
+    """``results``; an error about workers says ``what`` they did."""
+    try:
+        yield from results
+    except WorkersDiedError as problem:
+        raise WorkersDiedError(f"{what}: {problem}" if what else str(problem)) from problem
 
 
 def checked(backend: str | None = None, workers: int = 1) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -145,8 +145,11 @@ _packages: set[str] = set()  # that were loaded from, ours among them
 
 
 @contextmanager
-def outside(doing: Callable[[], str]) -> Iterator[None]:
+def outside(doing: Callable[[], str], options: Mapping[str, Any] = {}) -> Iterator[None]:
     """Calls of other people's code: what comes out of it gets ``doing()`` as a note (``"agent 'x', board 3"``).
+
+    Where it makes something with ``options``, a ValueError refuses these: it is no slip of the code, and ``refusal_of``
+    has it in one line.
 
     Raises:
         RuntimeError: it tried to end the process.
@@ -158,10 +161,19 @@ def outside(doing: Callable[[], str]) -> Iterator[None]:
     except Exception as problem:
         if (text := _traceback(problem)) is not None and not hasattr(problem, "outside"):
             problem.outside = (doing(), text)  # type: ignore[attr-defined]  # from a worker no traceback comes
+            if options and type(problem) is ValueError:
+                given = ", ".join(f"{name}={value}" for name, value in options.items())
+                problem.refusal = f"{doing()} with {given}: {problem}"  # type: ignore[attr-defined]
             problem.add_note(problem.outside[0])  # type: ignore[attr-defined]
         raise
     except BaseException as problem:
         raise RuntimeError(f"{doing()}: {_in_words(problem)}") from problem
+
+
+def refusal_of(problem: BaseException) -> str | None:
+    """The line by which other people's code refuses the options that it was given; None if ``problem`` is no such."""
+    refusal: str | None = getattr(problem, "refusal", None)
+    return refusal
 
 
 def traceback_of(problem: BaseException) -> str | None:

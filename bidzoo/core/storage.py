@@ -20,7 +20,7 @@ import weakref
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, resolve_name
@@ -272,12 +272,24 @@ class Growing(Closing):
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, Lock(path)
-        with ExitStack() as undo:
-            undo.callback(self._lock.release)
-            self._file = undo.enter_context(open(path, "a+b", buffering=0))
-            self._file.seek(0)
-            self._end = self._read(self._file.read())
-            undo.pop_all()  # all went well: close() does it
+        self._opened: FileIO | None = None
+        try:
+            self._end = self._read(self._content() if path.exists() else b"")
+        except BaseException:
+            self.close()
+            raise
+
+    def _content(self) -> bytes:
+        self._file.seek(0)
+        return self._file.read()
+
+    @property
+    def _file(self) -> FileIO:
+        """The open file, which is made when there is something to write: who never gets so far leaves none."""
+        if self._opened is None:
+            with _named(self.path):
+                self._opened = open(self.path, "a+b", buffering=0)  # noqa: SIM115  closed by close()
+        return self._opened
 
     @abstractmethod
     def _read(self, content: bytes) -> int:
@@ -290,7 +302,8 @@ class Growing(Closing):
         self._end += len(content)
 
     def close(self) -> None:
-        self._file.close()
+        if self._opened is not None:
+            self._opened.close()
         self._lock.release()
 
 
@@ -394,7 +407,7 @@ class Lines(Growing):
     def _read(self, content: bytes) -> int:
         """All whole lines into ``at_opening``."""
         end = content.rfind(b"\n") + 1
-        self.at_opening = content[:end].split(b"\n")[:-1]
+        self.at_opening, self.torn = content[:end].split(b"\n")[:-1], content[end:]
         return end
 
     def append(self, line: bytes) -> None:
@@ -415,7 +428,7 @@ class Ledger(Closing, Generic[Job, Outcome]):
 
     Raises:
         ValueError: ``path`` holds something else, or another process has it open; names line and field. A last line
-            that a kill cut short is dropped.
+            that a kill cut short is dropped. There is no file before the first job has ended.
     """
 
     def __init__(self, path: str | Path | None, job: type[Job], outcome: type[Outcome]) -> None:
@@ -426,11 +439,20 @@ class Ledger(Closing, Generic[Job, Outcome]):
         self._job, self._outcome, records = job, outcome, {"job": job, "outcome": outcome}
         self._kinds = {name: get_type_hints(record, include_extras=True) for name, record in records.items()}
         try:
+            if self._lines:
+                self._check_kind((self._lines.at_opening or [self._lines.torn])[0])
             for number, line in enumerate(self._lines.at_opening if self._lines else (), 1):
                 self._read(line, number)
         except BaseException:
             self.close()
             raise
+
+    def _check_kind(self, first: bytes) -> None:
+        """ValueError unless the ``first`` line, of which there may be a beginning, begins as those of this ledger."""
+        expected = f'{{"job": {{"{self._job._fields[0]}": '.encode()  # type: ignore[attr-defined]
+        if first[: len(expected)] != expected[: len(first)]:
+            problem = f"its first line begins {shown(first[:40])}, expected {shown(expected)}"
+            raise ValueError(f"{self.path}: not a ledger of this kind: {problem}; choose another file")
 
     def _read(self, line: bytes, number: int) -> None:
         where = f"{self.path}, line {number}"

@@ -1,6 +1,9 @@
 """One board as a conversation: a language model at some seats, policies at the others; for training environments."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +31,9 @@ class Asked(NamedTuple):
     legal: tuple[str, ...]  # actions
 
 
+ASKED_BY = ("rules", "form", "listed", "tries")  # fields of ``Seat`` that a table follows
+
+
 class TextTable:
     """A table of ``game`` that is played by text.
 
@@ -36,17 +42,27 @@ class TextTable:
         seats: players of the model, as numbers or by the names of their seats (``["South"]``), at the first table if
             there are two.
         others: what ``agents.resolve`` takes, for the other seats; or a dict by seat.
-        seat: how the model is asked; ``tries`` replies that are not legal end the board.
+        seat: how the model is asked: ``rules``, ``form``, ``listed``; ``tries`` replies that are not legal end the
+            board. Its other fields are for whoever asks the model, who is not here.
 
     ``rewards`` ``[P]`` are there once the board is over (``over``), and NaN before. Where replies are not legal, or the
     board is forfeited, the seat and its partners get the lowest reward of the game, and the others 0, as in the AEC
     environment.
+
+    Raises:
+        ValueError: no seats, a seat without an agent, or a field of ``seat`` that a table does not know.
     """
 
     def __init__(
         self, game: Game, seats: Sequence[int | str], others: Agent | dict[Any, Agent] = "random", seat: Seat = AS_USUAL
     ) -> None:
         self.game, self.seat = game, seat
+        usual = asdict(AS_USUAL)
+        if unused := [name for name, value in asdict(seat).items() if value != usual[name] and name not in ASKED_BY]:
+            raise ValueError(
+                f"seat: {', '.join(unused)}: nothing to a table, expected only {', '.join(ASKED_BY)}; whoever asks the"
+                " model sets what else there is"
+            )
         if isinstance(seats, str):
             raise TypeError(f"seats {seats!r}: expected a list, such as [{seats!r}]")
         self.seats = tuple(game.player_at(place) for place in seats)
@@ -65,13 +81,49 @@ class TextTable:
         self.over, self.illegal = True, 0
         self.rewards: F32 = np.full(game.num_players, np.nan, np.float32)
 
-    def reset(self, board: int = 0, seed: int = 0) -> Asked | None:
-        """Deal ``board`` of ``seed``; the first question, None if the board ends before one."""
+    def reset(
+        self,
+        board: int = 0,
+        seed: int = 0,
+        options: Mapping[str, Any] | None = None,
+        actions: Sequence[str] | str = (),
+    ) -> Asked | None:
+        """Deal ``board`` of ``seed``, or the position that is asked for.
+
+        Args:
+            board: its number, from 0.
+            seed: of the deals and of the other agents.
+            options: as of ``reset`` of the game's environment, for bridge ``deal``, ``dealer``, ``vulnerability``,
+                ``tricks`` (without them a ``deal`` is solved where rewards need it, in some 0.2 s), ``board``.
+            actions: names of those that were taken before the first question, whoever sits there, in a list or, with
+                spaces between them, in a text: ``"1H P 2C"``.
+
+        Returns:
+            The first question, None if the board ends before one.
+
+        Raises:
+            ValueError: a board, a seed, an option or an action that is none, or one that is not legal.
+        """
         self.over = True  # until what is asked for is known to be a board
         self.rewards = np.full(self.game.num_players, np.nan, np.float32)
-        self._batch.reset(seed, [board])
+        fixed = dict(self.game.options(options or {}))
+        self._batch.reset(seed, [fixed.pop("board", board)])
+        if fixed:
+            self.game.fix(self._batch.states, fixed, self._batch.buffers)
+            self._batch.show()
+        for turn, name in enumerate(re.split(r"[\s,]+", actions.strip()) if isinstance(actions, str) else actions, 1):
+            if name:
+                self._take(name, f"actions: {turn}: ")
         self._seating.seed, self.over, self.illegal = seed, False, 0
         return self._go_on()
+
+    def _take(self, name: str, where: str) -> None:
+        """Take the action of that name; ValueError begins with ``where`` and names the legal ones."""
+        legal = action_texts(self.game, self._batch.buffers.mask[0])
+        if name not in legal:
+            choices = f"legal: {', '.join(legal)}" if legal else "the board is over"
+            raise ValueError(f"{where}{name!r} is not legal there; {choices}")
+        self._batch.step(np.array([self.game.action_number(name)]))
 
     def reply(self, text: str) -> Asked | None:
         """Take the reply to the last question; the next question, None once the board is over.
@@ -108,6 +160,14 @@ class TextTable:
         self.rewards = np.zeros(self.game.num_players, np.float32)
         self.rewards[list(self.game.allies(int(self._batch.buffers.player[0])))] = self.game.reward_range[0]
 
+    def _deal(self) -> list[int]:
+        """The hidden types or hands (sets of cards) of the board, by player, as records of games hold them."""
+        states = self._batch.states[0]
+        deal: list[int] = next(
+            states[name] for name in ("hands", "types", "deal") if name in states.dtype.names
+        ).tolist()
+        return deal
+
     def _go_on(self) -> Asked | None:
         while not self._batch.terminated[0]:
             actions = self._seating.choose(self._batch)
@@ -124,3 +184,62 @@ class TextTable:
         table = int(view["leg"]) if "leg" in (view.dtype.names or ()) else 0
         conversation = player + self.game.num_players * table
         return Asked(player, conversation, *told, tuple(action_texts(self.game, mask)))
+
+
+# ---- what others played, to learn from -----------------------------------------------------------------
+
+
+class Lesson(NamedTuple):
+    """A question of a table and the answer that a recorded player gave."""
+
+    messages: list[dict[str, str]]  # system, user and assistant, as libraries of supervised fine-tuning read them
+    agent: str  # who answered
+    board: int
+    player: int
+
+
+def lessons(
+    game: Game, records: Iterable[Mapping[str, Any]], players: Sequence[str] = (), seat: Seat = AS_USUAL
+) -> Iterator[Lesson]:
+    """Pairs of prompt and answer for supervised fine-tuning, of every action in ``records``.
+
+    The prompts are those of ``TextTable(game, ..., seat=seat)``, so what learned from them can go on learning there;
+    the answer is a line of JSON, as the prompt asks for. An action that is the only legal one is a lesson as well.
+
+    Args:
+        game: whose rules the prompts tell, with the reward that the learner will play for. Of a record of bridge it
+            may be the auction alone, which leaves the cards out.
+        records: of one kind of game, as ``bidzoo.benchmarks.records.read`` gives them.
+        players: names of recorded players; default: all.
+        seat: how a model is asked.
+
+    Raises:
+        ValueError: a record of another game, or with an action that is not legal in ``game``; names the board.
+    """
+    table = TextTable(game, range(game.num_players), seat=seat)
+    for record in records:
+        where = f"record of board {record['board']}: "
+        env_id = record.get("env", "bridge_v0" if record.get("cards") else "bridge_bidding_v0")
+        if env_id != game.id and not (env_id.startswith("bridge") and game.family.startswith("bridge")):
+            raise ValueError(f"{where}of {env_id}, expected one of {game.id}")
+        if "env" in record:
+            asked, actions = table.reset(record["board"], record["seed"]), record["actions"]
+            if table._deal() != record["deal"]:
+                raise ValueError(
+                    f"{where}dealt by {env_id} with {record['options']}, expected the game with these options"
+                )
+        else:
+            options = {name: record[name] for name in ("deal", "dealer", "vulnerability")}
+            known = min(record["double_dummy"]) >= 0
+            options["tricks"] = record["double_dummy"] if known else [0] * 20  # nobody asks for the rewards
+            asked, actions = table.reset(record["board"], options=options), record["calls"]
+            actions = actions if game.id == "bridge_bidding_v0" else [*actions, *record["cards"]]
+        for turn, action in enumerate(actions, 1):
+            if asked is None or action not in asked.legal:
+                raise ValueError(f"{where}action {turn}, {action!r}, is not legal in {game}")
+            answer = json.dumps({"action": action}, ensure_ascii=False)
+            if not players or record["players"][asked.player] in players:
+                texts = {"system": asked.system, "user": asked.question, "assistant": answer}
+                messages = [{"role": role, "content": text} for role, text in texts.items()]
+                yield Lesson(messages, record["players"][asked.player], record["board"], asked.player)
+            asked = table.reply(answer)

@@ -30,6 +30,16 @@ def boards():
     return played, records._records(game, played.states, "open", list("abcd"), 3, 0)
 
 
+@pytest.mark.parametrize("ending", ["pbn", "lin", "PBN"])
+def test_boards_are_no_records(tmp_path, ending):
+    path = tmp_path / f"match.{ending}"
+    path.write_text('[Event "x"]')
+    with pytest.raises(
+        ValueError, match=rf"ending '\.{ending}', expected records in \.jsonl; bidzoo.*{ending.lower()}\.read"
+    ):
+        records.read(path)
+
+
 def test_records_say_what_happened(match):
     played, found = match
     assert len(found) == 60 and [record["room"] for record in found[:2]] == ["open", "closed"]

@@ -58,6 +58,20 @@ def html(tmp_path_factory):
     return report.page([results.load(path)])
 
 
+def test_a_number_that_is_not_known_is_null(tmp_path):
+    """In the file, which other programs read; read again it is NaN where a number must be."""
+    table = ResultTable("One board", ["IMPs", "share"])
+    table.add(Estimate.of([3.0], group=[0]), math.inf)
+    figure = Figure("F", "line", [1], {"a": [math.nan]})
+    results.save(tmp_path / "one.json", "match", [table], seed=0, seconds=0.0, figures=[figure])
+    text = (tmp_path / "one.json").read_text()
+    assert '"error": null' in text and not any(word in text for word in ("NaN", "Infinity"))
+    document = results.load(tmp_path / "one.json")
+    (row,) = document["tables"][0].rows
+    assert str(row["IMPs"]) == "3.000" and math.isnan(row["IMPs"].error) and row["share"] is None
+    assert document["figures"][0].series == {"a": [None]}
+
+
 def test_a_file_is_read_back(file):
     document = results.load(file)
     assert document["tables"][0].rows[:2] == TABLES[0].rows[:2]

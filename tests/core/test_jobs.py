@@ -69,8 +69,8 @@ def test_tasks_of_dead_workers_are_run_again(tmp_path):
 def test_a_task_that_always_dies_is_named(monkeypatch):
     assert jobs.RETRIES == 3
     monkeypatch.setattr(jobs, "RETRIES", 1)  # every one starts two processes
-    with pytest.raises(jobs.WorkersDiedError, match=r"tasks \[0, 1\] died 2 times in a row"):
-        list(jobs.run(die, [(0,), (1,)], workers=2))
+    with pytest.raises(jobs.WorkersDiedError, match=r"^tests: the workers of tasks \[0, 1\] died 2 times in a row"):
+        list(jobs.run(die, [(0,), (1,)], workers=2, what="tests"))
 
 
 def test_bad_requests():

@@ -379,6 +379,33 @@ def test_an_interrupt_after_the_file_is_there_is_an_interrupt(tmp_path, monkeypa
     assert (tmp_path / "a").read_bytes() == b"all"
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"# Title\n\nText.\n",
+        b"no end of line",
+        b'{"suite": "match"}\n',
+        b'{"job": {"other": 1}, "outcome": {}}\n',
+        b"\0\0",
+    ],
+)
+def test_what_is_no_ledger_is_called_so_and_left_alone(tmp_path, content):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"file: not a ledger of this kind: its first line begins .*choose another file"
+    ):
+        Ledger(path, Task, Came)
+    assert path.read_bytes() == content and [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_run_that_ends_before_its_first_job_leaves_no_file(tmp_path):
+    for kind in (lambda path: Ledger(path, Task, Came), Lines):
+        with pytest.raises(ConnectionError), kind(tmp_path / "new"):
+            raise ConnectionError
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_job_is_kept_once(tmp_path):
     """In memory as in a file."""
     for path in (None, tmp_path / "ledger"):

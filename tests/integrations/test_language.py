@@ -128,7 +128,7 @@ WRONG = [b"{", b"[]", b"{}", b'"text"', b'{"choices": []}', b'{"choices": [{"mes
 @pytest.mark.parametrize("answer", [500, 503, 408, too_many, cut, slowly, *WRONG], ids=str)
 def test_a_request_without_an_answer_is_made_again(answer):
     with serving(answer, "1NT") as (url, requests):
-        assert OpenAI("m", url, seconds=0.5)(ASK).text == "1NT"
+        assert OpenAI("m", url, timeout=0.5)(ASK).text == "1NT"
     assert len(requests) == 2
 
 
@@ -145,7 +145,7 @@ def test_a_request_without_an_answer_is_made_again(answer):
 )
 def test_errors_name_the_address(answer, problem):
     with serving(answer) as (url, requests), pytest.raises(ConnectionError, match=f"{url}: .*{problem}"):
-        OpenAI("m", url, seconds=0.3, tries=2)(ASK)
+        OpenAI("m", url, timeout=0.3, tries=2)(ASK)
     assert len(requests) == 2
 
 
@@ -186,7 +186,7 @@ def test_an_answer_has_a_greatest_size(answer, problem, times):
 
     before = getrusage(RUSAGE_SELF).ru_maxrss
     with serving(answer) as (url, requests), pytest.raises(ConnectionError, match=f"{url}: .*{problem}"):
-        OpenAI("m", url, tries=2, seconds=20)(ASK)
+        OpenAI("m", url, tries=2, timeout=20)(ASK)
     assert len(requests) == times and getrusage(RUSAGE_SELF).ru_maxrss - before < 150_000  # KiB; the server's are in it
 
 

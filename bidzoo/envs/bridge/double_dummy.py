@@ -184,7 +184,7 @@ def solve_tricks(hands: I64, workers: int = 1, report: Callable[[int], None] = l
 def _solved(hands: I64, workers: int) -> Iterator[I8]:
     """Tables of some of the deals ``[n, 4]`` after the other, as they are solved."""
     tasks = [(hands[start : start + DEALS_A_TASK],) for start in range(0, len(hands), DEALS_A_TASK)]
-    return jobs.run(dd_tricks, tasks, workers)
+    return jobs.run(dd_tricks, tasks, workers, what="solving deals")
 
 
 def contradiction(tricks: I8, solved: I8) -> str:
@@ -226,7 +226,7 @@ def solve_contracts(hands: I64, declarer: I64, strain: I64, workers: int = 1) ->
     size = max(1, min(CONTRACTS_A_TASK, -(-len(rows) // (4 * workers))))  # the few of one search also go to all workers
     tasks = [rows[i : i + size] for i in range(0, len(rows), size)]
     arguments = [(hands[t], declarer[t], strain[t]) for t in tasks]
-    for task, solved in zip(tasks, jobs.run(dd_contracts, arguments, workers)):
+    for task, solved in zip(tasks, jobs.run(dd_contracts, arguments, workers, what="solving contracts")):
         tricks[task] = solved
     return tricks
 
