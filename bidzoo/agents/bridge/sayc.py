@@ -78,10 +78,11 @@ def _pass_row(k: State, m: State) -> None:
             competition.convert_row(k, m)
     elif k.opener < 0:
         m.hcp_high = 11
-    elif k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R.SUIT_OPENING and k.bidder != k.right:
-        m.points_high = 5 if k.stake == 1 else 9
-    elif k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R.NOTRUMP_OPENING:
-        m.hcp_high = max(24 - k.hcp_high[k.partner], 0)
+    elif k.opener == k.partner and k.bidder == k.partner and k.turns[k.seat] == 0:
+        if k.rule[k.partner] == R.SUIT_OPENING:
+            m.points_high = 5 if k.stake == 1 else 9
+        elif k.rule[k.partner] == R.NOTRUMP_OPENING and k.stake == 1:
+            m.hcp_high = max(24 - k.hcp_high[k.partner], 0)
 
 
 @row

@@ -122,9 +122,14 @@ def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32
         offset += 4
     out[offset + number] = 1
     offset += 4
-    ours, theirs, goal = float(state.scores[seat % 2]), float(state.scores[(seat + 1) % 2]), float(state.win_goal)
+    side, rival = seat % state.sides, (seat + 1) % state.sides
+    for k in range(2, state.sides):  # in cutthroat the leader of the others
+        other = (seat + k) % state.sides
+        if state.scores[other] > state.scores[rival]:
+            rival = other
+    ours, theirs, goal = float(state.scores[side]), float(state.scores[rival]), float(state.win_goal)
     out[offset], out[offset + 1], out[offset + 2] = ours / 100, theirs / 100, (ours - theirs) / 100
-    out[offset + 3], out[offset + 4] = state.bags[seat % 2] / 10, state.bags[(seat + 1) % 2] / 10
+    out[offset + 3], out[offset + 4] = state.bags[side] / 10, state.bags[rival] / 10
     out[offset + 5] = 1 if goal - ours <= 100 else 0
     out[offset + 6] = 1 if goal - theirs <= 100 else 0
     out[offset + 7] = max(-1.0, min(1.0, (ours + 10 * max(1, state.bids[(seat + 2) % 4]) + 10 * takes - goal) / 50))

@@ -16,7 +16,7 @@ from bidzoo.benchmarks import results
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core.storage import Ledger
-from bidzoo.language import Decision, LanguageAgent, Question, Seat
+from bidzoo.language import IMPS, Decision, LanguageAgent, Question, Seat
 
 SEATS = {"free": Seat(tries=2), "constrained": Seat(constrained=True)}
 
@@ -46,7 +46,7 @@ def main():
             imps, kept = [], []
             for complete in (model, None):  # played, then replayed
                 with Ledger(path, Question, Decision) as ledger:
-                    agent = LanguageAgent(game, complete, "SmolLM2-135M", seat, ledger, at_once=1)
+                    agent = LanguageAgent(game, complete, "SmolLM2-135M", seat, ledger, at_once=1, scoring=IMPS)
                     match = duplicate(game, agent, opponent, np.arange(args.boards), args.seed, args.seed)
                 imps.append(match.imps.tolist())
                 kept.append(path.read_bytes())

@@ -175,6 +175,24 @@ AUCTIONS = [
     ("AKQ42.A.KQ852.84", "1S P 3S P", "4NT"),
     ("AQ42.K73.KJ52.84", "1S P 2NT P 4S P", "P"),
     ("KJ2.A73.KJ52.A84", "1S P 2NT P 4NT P", "5H"),
+    ("AKQT85.2.A.AK832", "1S P 3S P", "4NT"),  # seven asks for aces first
+    ("K2.KQ3.AQT98.A43", "1S P 2NT P 4NT P 5H P 5S P", "P"),  # who has asked places the contract
+    # every hand has a call (experiments/notes/sayc.md)
+    ("QJ5.KQ8.K97.JT43", "1C P", "1NT"),  # 12 without a suit
+    ("AQ2.AQ4.KQ43.KJ7", "1D P", "3NT"),  # 21
+    ("AQ2.AQJ4.KQ3.KJ7", "1S P", "3NT"),
+    ("53.AKQ52.AKQ5.42", "3S P", "4S"),  # 18 with two trumps
+    ("AKQT643.K7.KJ5.4", "1C", "1S"),  # 16 with seven spades
+    ("KQJ863.A4.K5.J94", "1S P 2NT P", "4S"),  # 16 points, 14 HCP
+    ("AJ92.KT83.42.Q65", "1C 1D", "X"),  # both majors
+    ("KJ2.Q3.A42.A9843", "1C 1S X P", "1NT"),  # 14, not 16
+    ("K2.Q43.42.AKQT98", "1C 1S X P", "2C"),  # a minor opened on three cards is bid again
+    ("AJ6.Q43.AKQ2.KJ5", "1D P 2D P", "3NT"),
+    # what partner has said
+    ("3.A9842.Q43.K432", "1C 2C P", "2H"),  # of the majors the longer
+    ("T92.4.J8732.A3", "1S 2NT P", "3D"),
+    ("K842.QJ3.A72.KJT", "1NT P 2NT P", "P"),  # a minimum
+    ("KJ52.AQ82.KJ.Q84", "1NT P 2C P 2H P 3NT P", "4S"),  # who has no use for hearts has spades
 ]
 
 

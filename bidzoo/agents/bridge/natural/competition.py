@@ -1,6 +1,7 @@
 """First actions of the side that did not open: overcalls, jump overcalls, takeout doubles, and partner's after them."""
 
 from bidzoo.agents.bridge.natural.knowledge import (
+    NO_SUIT,
     R,
     cheapest_row,
     hcp_row,
@@ -44,10 +45,10 @@ def _suit_row(k: State, level: int, strain: int, discount: int, m: State) -> Non
     vulnerable = (k.vulnerable >> (k.seat % 2)) & 1
     if level == cheapest:
         if level == 1:
-            suit_bid_row(m, R.OVERCALL, 50 + strain, 8 - discount // 2, 18, strain, 5)
+            suit_bid_row(m, R.OVERCALL, 50 + strain, 8 - discount // 2, 40, strain, 5)
             m.quality, m.hcp_low, m.hcp_high = 1, 7 - discount // 2, 16
         elif level == 2:
-            suit_bid_row(m, R.OVERCALL, 50, 13 - discount, 18, strain, 5)
+            suit_bid_row(m, R.OVERCALL, 50, 13 - discount, 40, strain, 5)
             m.quality, m.hcp_low, m.hcp_high = 4, 10 - discount, 16
             if k.bid >= 5 and strain < HEARTS:
                 m.low[strain] = 6
@@ -121,22 +122,28 @@ def _double_row(k: State, discount: int, stops: int, m: State) -> None:
 @row
 def advance_overcall_row(k: State, level: int, strain: int, stops: int, m: State) -> None:
     """Raises to the level of the trumps, a cue bid with a good raise, new suits and notrump naturally."""
-    suit = -1
-    for other in range(4):
-        if k.named[k.partner, other]:
-            suit = other
-    if suit < 0:
+    suit, other = NO_SUIT, NO_SUIT  # partner's highest suit, and the other of two
+    for named in range(4):
+        if k.named[k.partner, named]:
+            suit, other = named, suit
+    if suit == NO_SUIT:
         return
+    if strain == other:
+        suit, other = other, suit
     length = k.low[k.partner, suit]
     cheapest = cheapest_row(k, strain)
     if strain == suit:
         if level == 4 and suit >= HEARTS:
             raise_row(m, R.GAME, 60, 26 - k.points_low[k.partner] - 2, 40, suit, 8 - length)
+        elif level == cheapest and k.rule[k.partner] == R.TWO_SUITS and k.must[k.seat % 2] == k.seat:
+            support_points_row(m, R.RAISE, 30, 0, 12, suit)
         elif level == cheapest:
             support_points_row(m, R.RAISE, 50, 6 if level == 2 else 8, 11, suit)
             suit_row(m, suit, 8 - length if level == 2 or length == 5 else 10 - length, 13)
         elif level == cheapest + 1 and level <= 4:
             raise_row(m, R.PREEMPTIVE_RAISE, 51, 3, 9, suit, level + 6 - length)
+        if other != NO_SUIT:
+            m.better, m.worse = suit, other
     elif length >= 6 and not (strain != NOTRUMP and (stops >> strain) & 1):
         return
     elif strain == NOTRUMP:

@@ -12,7 +12,7 @@ import numpy as np
 
 from bidzoo.agents import DATA
 from bidzoo.core.bits import count_row
-from bidzoo.core.cards import DOUBLE, FIRST_BID, NOTRUMP, PASS
+from bidzoo.core.cards import DOUBLE, FIRST_BID, HEARTS, NOTRUMP, PASS, SPADES
 from bidzoo.core.kernels import I64, State, States, allocate, batched, row, rows_a_thread
 from bidzoo.core.schema import csv_rows
 from bidzoo.envs.bridge import bidder
@@ -310,6 +310,8 @@ def learn_row(k: State, call: int, m: State) -> None:
     seat, side = k.seat, k.seat % 2
     _hand_row(k, seat, m)
     _auction_row(k, call, m)
+    if k.rule[seat] == R.STAYMAN and k.named[k.partner, HEARTS] and m.natural and m.strain == NOTRUMP:
+        k.low[seat, SPADES] = 4  # who asked for a major and has no use for hearts has spades
     k.last[seat], k.rule[seat] = call, m.rule
     if k.opener >= 0:
         k.turns[seat] += 1

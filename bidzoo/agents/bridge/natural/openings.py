@@ -134,6 +134,8 @@ def answer_preempt_row(k: State, level: int, strain: int, m: State) -> None:
     if strain == opened:
         if level == game:
             raise_row(m, R.GAME, 60, 8 if opened >= HEARTS else 15, 40, opened, max(10 - length, 2))
+            if opened >= HEARTS and length >= 7:
+                m.strong = 16
         elif level + 6 > length:
             raise_row(m, R.PREEMPTIVE_RAISE, 40, 9 if level == 3 else 5, 15, opened, level + 7 - length)
     elif strain == NOTRUMP and level == 2:
@@ -307,17 +309,17 @@ def _respond_notrump_row(k: State, level: int, opened: int, stops: int, m: State
             notrump_row(m, R.NOTRUMP, 30, low, high, stops)
         return
     if level == 1:
-        notrump_row(m, R.NOTRUMP, 20, 6, 11, 0)
+        notrump_row(m, R.NOTRUMP, 20, 6, 12 if opened <= DIAMONDS else 11, 0)
         if opened <= DIAMONDS:
             m.high[HEARTS], m.high[SPADES] = 3, 3
     elif opened >= HEARTS and level == 3:
-        notrump_row(m, R.NOTRUMP, 40, 13, 17, 0)
+        notrump_row(m, R.NOTRUMP, 40, 13, 40, 0)
         m.balanced, m.high[opened] = 1, 3
     elif opened <= DIAMONDS and level == 2:
         notrump_row(m, R.NOTRUMP, 48, 13, 15, 0)
         m.balanced, m.high[HEARTS], m.high[SPADES] = 1, 3, 3
     elif opened <= DIAMONDS and level == 3:
-        notrump_row(m, R.NOTRUMP, 15, 13, 18, 0)
+        notrump_row(m, R.NOTRUMP, 15, 13, 40, 0)
 
 
 @row
@@ -340,10 +342,10 @@ def _new_suit_row(k: State, level: int, strain: int, opened: int, overcalled: bo
         m.priority = 46
     if level == 2 and opened >= HEARTS:
         m.hcp_low, m.points_low = 10, 11
-        m.longest = strain
-        m.priority = 43 + (1 if strain == HEARTS else 0)
-        if strain != HEARTS:
-            m.longest = -1
+        m.priority = 44 if strain == HEARTS else 43
+        if strain >= HEARTS:
+            m.longest = strain
+        else:
             m.better, m.worse, m.tie = strain, CLUBS + DIAMONDS - strain, 5 if strain == DIAMONDS else 0
     if level >= 2:
         m.points_low = max(m.points_low, 11)
@@ -367,6 +369,9 @@ def _negative_row(k: State, opened: int, m: State) -> None:
         return
     points_row(m, R.NEGATIVE, 45 if level == 1 else 38, 7 if level == 1 else 9 if k.bid < 7 else 10, 40)
     m.force = 1
+    if level == 1 and overcall == DIAMONDS:  # both majors, before either of them
+        m.priority = 48
+        m.high[HEARTS], m.high[SPADES] = 4, 4
     for major in range(HEARTS, SPADES + 1):
         if major != opened and major != overcall:
             m.low[major] = 4

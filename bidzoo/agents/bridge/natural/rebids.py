@@ -49,7 +49,7 @@ def answer_jacoby_row(k: State, level: int, strain: int, m: State) -> None:
         points_row(m, R.REBID, 62, 18, 40)
         m.natural = 1
     elif strain == opened and level == 4:
-        points_row(m, R.REBID, 50, 12, 15)
+        points_row(m, R.REBID, 50, 12, 17)
         m.natural = 1
     elif level == 3:
         points_row(m, R.SHORT, 70 + strain, 12, 40)
@@ -144,6 +144,8 @@ SPREAD = 4  # points a partner without an upper limit is credited with when we i
 def place_row(k: State, call: int, level: int, strain: int, stops: int, m: State) -> None:
     """The promise of a call that no convention covers."""
     contested = (k.bidder - k.seat) % 2 != 0
+    if k.aces[k.seat] >= 0 and not contested:
+        return  # who asked for aces has placed the contract
     if call == DOUBLE:
         _double_row(k, stops, m)
     elif strain == NOTRUMP:
@@ -156,9 +158,9 @@ def place_row(k: State, call: int, level: int, strain: int, stops: int, m: State
                 m.force = 2
         elif partner_length >= 3 and (partner_length >= 4 or k.named[k.partner, strain] or own_length >= 4):
             _support_row(k, level, strain, contested, m)
-        elif own_length >= 4 and k.named[k.seat, strain]:
+        elif k.named[k.seat, strain]:
             _rebid_row(k, level, strain, contested, m)
-        elif not k.named[k.seat, strain]:
+        else:
             _new_suit_row(k, level, strain, contested, m)
 
 
@@ -169,9 +171,8 @@ def _upper(k: State) -> int:
 
 
 @row
-def _edge(k: State) -> int:
-    """A point for partner's chance of more than the least shown."""
-    low, high = k.points_low[k.partner], k.points_high[k.partner]
+def _edge(low: int, high: int) -> int:
+    """A point for the chance that partner, who has shown ``low`` ... ``high``, has more than the least."""
     return 4 if low <= 1 and high >= 9 else 1 if high > low else 0
 
 
@@ -185,13 +186,15 @@ def _place_notrump_row(k: State, level: int, stops: int, contested: bool, m: Sta
         m.force, m.natural, m.agrees = 1, 0, agreed
         return
     if level == 3:
-        notrump_row(m, R.GAME, 60, NOTRUMP_GAME - partner_hcp - _edge(k), SLAM - 1 - partner_hcp, stops)
+        edge = _edge(partner_hcp, k.hcp_high[k.partner])
+        notrump_row(m, R.GAME, 60, NOTRUMP_GAME - partner_hcp - edge, SLAM - 1 - partner_hcp, stops)
         if agreed >= HEARTS:
             m.priority = LOWEST
     elif level == 2 and not contested and agreed < 0:
         notrump_row(m, R.INVITE, 50, NOTRUMP_GAME - upper, NOTRUMP_GAME - 1 - partner_hcp, stops)
     elif level == 1:
-        notrump_row(m, R.INVITE, 22, max(18 - partner_hcp, 8), 40, stops)
+        low = 12 if k.rule[k.partner] == R.NEGATIVE else max(18 - partner_hcp, 8)
+        notrump_row(m, R.INVITE, 22, low, 40, stops)
     elif level == 6:
         notrump_row(m, R.SLAM, 80, SLAM - partner_hcp, 40, stops)
     elif level == 7:
@@ -208,19 +211,22 @@ def _support_row(k: State, level: int, strain: int, contested: bool, m: State) -
     if level == game and k.bid == GAME_BID and strain >= HEARTS and k.bidder == k.partner:
         support_points_row(m, R.GAME, 66, 0, 50, strain)
     elif level == game:
-        support_points_row(m, R.GAME, 70 if strain >= HEARTS else 45, target - least - _edge(k), 50, strain)
+        low = target - least - _edge(least, k.points_high[k.partner])
+        support_points_row(m, R.GAME, 70 if strain >= HEARTS else 45, low, 50, strain)
     elif level == 6:
         support_points_row(m, R.SLAM, 80, SLAM + 1 - least, 50, strain)
         if k.agreed[side] == strain and k.aces[k.partner] < 0:
             m.points_low = SLAM + 3 - least
     elif level == 7:
         support_points_row(m, R.SLAM, 90, GRAND + 1 - least, 50, strain)
+        if k.agreed[side] == strain and k.aces[k.partner] < 0:
+            m.priority = LOWEST  # seven asks for aces first
     elif level < game and contested:
         _compete_row(k, level, strain, partner_length, m)
         return
     elif level == 3 and level == game - 1:
         support_points_row(m, R.INVITE, 55, target + 1 - _upper(k), target - 1 - least, strain)
-    elif level == 3 and not k.named[side, strain]:
+    elif level == 3 and not k.named[k.seat, strain]:
         support_points_row(m, R.INVITE, 40, 23 - least, MINOR_GAME - 1 - least, strain)
     elif level == 2:
         support_points_row(m, R.PREFERENCE, 25, 0, 50, strain)
@@ -249,7 +255,8 @@ def _rebid_row(k: State, level: int, strain: int, contested: bool, m: State) -> 
     game = 4 if strain >= HEARTS else 5
     length = max(own_length + 1, 6)
     if level == game:
-        points_row(m, R.GAME, 65 if strain >= HEARTS else 44, target - least - _edge(k), 50)
+        low = target - least - _edge(least, k.points_high[k.partner])
+        points_row(m, R.GAME, 65 if strain >= HEARTS else 44, low, 50)
     elif level == 3 and strain >= HEARTS and not contested:
         points_row(m, R.INVITE, 52, target - _upper(k), target - 1 - least)
     elif level == 3:
@@ -304,4 +311,4 @@ def _double_row(k: State, stops: int, m: State) -> None:
     else:
         hcp_row(m, R.PENALTY, 40, max(23 - least, 9), 40)
         suit_row(m, suit, 4, 13)
-        m.quality = 3
+        m.quality, m.strain = 3, suit
