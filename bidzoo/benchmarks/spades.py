@@ -291,6 +291,7 @@ TITLES = {
     "learned": "Beyond the paper: learned bids, SRP on both sides",
     "whole": "Beyond the paper: bids and cards learned",
     "rules": "Other rules: blind nil (appendix G) and the variants, SRP on both sides",
+    "variants": "Beyond the paper: bids and cards learned, in games to 500 points",
 }
 SEARCH_GAMES = {"uct": 4_000, "whole": 1_000}  # most games of a row in which somebody searches
 COLUMNS = (
@@ -304,7 +305,8 @@ NOTES = {
         " nil (their nil %). With looser limits, under which it bids nil as often as BIS, less than a third of the lead"
         " is left, twice the paper's. MS has the same nil rule, and its row fits the printed limits: the paper's two"
         " figures do not fit one rule."
-    )
+    ),
+    "variants": NOTE.replace("Goal +200 / -100", "Goal 500; in cutthroat each has two of the four seats"),
 }
 
 

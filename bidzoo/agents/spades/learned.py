@@ -51,6 +51,7 @@ SLOTS = 55  # cards, by place of the suit and number of higher ones still in pla
 KINDS = 9  # properties of a card, see ``kinds_row``
 INPUTS, WIDE, NARROW = 776, 192, 32  # of the network of cards
 SCORES, LEAST = 299, -99  # scores of a game from -100 to 200 that is not over, and the least of them
+GOAL = LEAST + SCORES
 POINT = 0.002  # value of a point in other games
 NETWORK_FILE = "learned.safetensors"
 NETWORK = np.dtype(
@@ -101,6 +102,19 @@ def covered_row(state: State) -> bool:
 
 
 @row
+def seen_score_row(state: State, side: int) -> int:
+    """Points of ``side`` as the networks see them, which have learned the game to ``GOAL``.
+
+    Of a longer game they see the last ``GOAL`` points, of which nobody has fewer than none; of a shorter one the end.
+    One round alone is seen as it is.
+    """
+    points = int(state.scores[side])
+    if state.max_rounds == 1 or state.win_goal == GOAL:
+        return points
+    return max(points - int(state.win_goal) + GOAL, 0)
+
+
+@row
 def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32) -> int:
     """Write the inputs of the network of bids into ``out`` ``[FEATURES]``; return the rounded takes of BIS."""
     seat, suits = int(state.turn), suits_row(state.deck, hand)
@@ -127,7 +141,8 @@ def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32
         other = (seat + k) % state.sides
         if state.scores[other] > state.scores[rival]:
             rival = other
-    ours, theirs, goal = float(state.scores[side]), float(state.scores[rival]), float(state.win_goal)
+    ours, theirs = float(seen_score_row(state, side)), float(seen_score_row(state, rival))
+    goal = float(state.win_goal if state.max_rounds == 1 else GOAL)
     out[offset], out[offset + 1], out[offset + 2] = ours / 100, theirs / 100, (ours - theirs) / 100
     out[offset + 3], out[offset + 4] = state.bags[side] / 10, state.bags[rival] / 10
     out[offset + 5] = 1 if goal - ours <= 100 else 0
@@ -198,11 +213,11 @@ def win_chance_row(state: State, side: int, lookup: State) -> float:
 
     The network's table covers the paper's game, from -100 to 200 points; in other games the points gap is used.
     """
-    if state.max_rounds == 1 or state.sides != 2 or state.win_goal != LEAST + SCORES or state.lose_goal != LEAST - 1:
+    if state.max_rounds == 1 or state.sides != 2 or state.win_goal != GOAL or state.lose_goal != LEAST - 1:
         return POINT * gap_row(state, side)
     score_row(state)
     ours, theirs = int(state.scores[side]), int(state.scores[1 - side])
-    if max(ours, theirs) >= LEAST + SCORES or min(ours, theirs) < LEAST:
+    if max(ours, theirs) >= GOAL or min(ours, theirs) < LEAST:
         if ours == theirs:
             return 0.5
         return 1.0 if ours > theirs else 0.0
@@ -370,7 +385,7 @@ def _see_score_row(state: State, s: Situation, used: I16, n: int) -> int:
         used[n] = _BAGS + 10 * k + int(state.bags[side])
         n += 1
         if rounds:
-            short = int(state.win_goal) - int(state.scores[side])
+            short = GOAL - seen_score_row(state, side)
             used[n] = _SHORT + 31 * k + min(30, max(0, (short + 9) // 10))
             n += 1
             for other in range(side, 4, int(state.sides)):

@@ -244,3 +244,19 @@ def test_it_is_ahead_of_bis_and_srp_in_every_variant(options) -> None:
     gains = games.states["gains"].astype(float)
     ahead = gains[:, 0::2].sum(axis=1) - gains[:, 1::2].sum(axis=1)
     assert np.where(games.swapped == 1, -ahead, ahead).mean() > 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        *({"variant": variant} for variant in ("cutthroat", "mirror", "whiz", "suicide")),
+        *({"deck": deck} for deck in ("jokers", "jokers_deuces")),
+        {"win_goal": 100},
+    ],
+    ids=lambda options: next(iter(options.values()), "partnership"),
+)
+def test_it_wins_whole_games_of_every_variant(options) -> None:
+    """The networks know the game to 200; others are seen as if they were, also the one of 500 that is the default."""
+    games = play_games((learned(), SpadesPolicy("bis")), np.arange(1000), 33, Spades(**options))
+    assert share_won(games.winner).mean() > 0.53
