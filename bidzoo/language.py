@@ -20,9 +20,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib import import_module
-from itertools import chain, cycle, takewhile
+from itertools import chain, cycle, pairwise, takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -237,7 +238,10 @@ _WORDS = {f"{name}{s}": name[0] for name in ("CLUB", "DIAMOND", "HEART", "SPADE"
 _WORDS |= dict(zip(("TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE", "TEN"), "23456789T"))
 _WORDS |= {"ONE": "1", "10": "T", "JACK": "J", "QUEEN": "Q", "KING": "K", "ACE": "A", "OF": "", "NO": "N", "TRUMP": "T"}
 _WORDS |= {"TRUMPS": "T", "NOTRUMP": "NT", "NOTRUMPS": "NT"}
-_SYNONYMS = {"PASS": "P", "PASSES": "P", "DOUBLE": "X", "REDOUBLE": "XX", "P": "PASS"}
+_NUMBERS = dict(zip(("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"), "0123456789"))
+_NUMBERS |= {"TEN": "10", "ELEVEN": "11", "TWELVE": "12", "THIRTEEN": "13"}
+_ENGLISH = ("as", "ah", "ad")  # words of English that are also cards
+_SYNONYMS = {"PASS": "P", "PASSES": "P", "PASSING": "P", "DOUBLE": "X", "REDOUBLE": "XX", "P": "PASS"}
 _LETTERS = {ord(symbol): letter for letter, symbol in SYMBOLS.items()} | {0xFE0F: None, ord("♤"): "S", ord("♡"): "H"}
 _LETTERS |= {ord("♢"): "D", ord("♧"): "C"}
 _LETTERS |= {0xFF01 + place: chr(0x21 + place) for place in range(94)} | {0x3000: " "}  # full-width forms
@@ -251,13 +255,19 @@ _MARKED = re.compile(  # a line "My bid: 3NT because ..."; each part ends where 
 )
 
 
+_TAGGED = re.compile(  # <answer>3NT</answer>, \\boxed{3NT}
+    r"<(?P<tag>answer|action|bid|call|card)>(?P<inside>[^<]*)</(?P=tag)>|\\boxed\{(?P<boxed>[^{}]*)\}", re.IGNORECASE
+)
+
+
 def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Reading:
     """The action that ``reply`` means, of those ``legal`` ``[A]``.
 
-    A JSON object with a field such as ``action`` counts first, then a line such as ``action: 3NT``; either may name one
-    action. In other text the last action counts that the reply chooses: it has a clause for itself (``Pass.``,
-    ``**4H**``, ``too bold, so nil``), or words of choosing lead to it (``I bid 5 hearts``). One that is only mentioned
-    is no choice: ``I have 5 hearts``, ``I will not pass``, ``if I bid 3NT``, ``3NT?``.
+    A JSON object with a field such as ``action`` counts first, then ``<answer>3NT</answer>`` or ``\\boxed{3NT}``, then
+    a line such as ``action: 3NT``; each may name one action. In other text the one action counts that the reply
+    chooses: it has a clause for itself (``Pass.``, ``**4H**``, ``too bold, so nil``), or words of choosing lead to it
+    (``I bid 5 hearts``). One that is only mentioned is no choice: ``I have 5 hearts``, ``I will not pass``, ``if I bid
+    3NT``, ``3NT?``. A reply that chooses two, such as one now and one later, is asked again.
 
     Names are read in upper or lower case: ``3NT``, ``3 no trump``, ``♠K``, ``SK``, ``pass``. A name of
     several words is one name: where ``blind nil`` is not legal it is not read as ``nil``. Full-width digits and letters
@@ -270,9 +280,11 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
         legal: 1 = legal.
         listed: the problem with an illegal action names the legal ones.
     """
-    text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
-    text = text.rpartition("</think>")[2]  # some chat templates write the opening mark themselves
-    answers = _json_answers(text) or _MARKED.findall(text)[-1:]
+    text = re.sub(r"(?s)<(think(?:ing)?)>.*?(</\1>|\Z)", "", reply)
+    text = re.split(r"</think(?:ing)?>", text)[-1]  # some chat templates write the opening mark themselves
+    text = re.sub(r"</s>|<\|[^|\n]{0,40}\|>", "", text)  # ends of a turn that a server left in
+    tagged = [found["inside"] or found["boxed"] or "" for found in _TAGGED.finditer(text)]
+    answers = _json_answers(text) or tagged[-1:] or _MARKED.findall(text)[-1:]
     if not answers and reply.endswith(CUT_OFF):
         return Reading(None, "the reply was cut off before its end")
     if answers:
@@ -280,7 +292,7 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
     else:
         groups = _names_in_groups(game, text, legal)
     chosen = [named for named in groups if named.choice]
-    found = {action for named in (chosen if answers else chosen[-1:]) for action in named.actions}
+    found = {action for named in chosen for action in named.actions}
     if not found:
         if mentioned := [action for named in groups for action in named.actions]:
             name = game.action_text(mentioned[-1])
@@ -321,10 +333,8 @@ def _answered_names(game: Game, answer: str, legal: I8) -> _Named:
     """All actions that an ``answer`` names, which is the text of a JSON field or of a marked line."""
     plain = _plain(answer)
     named = _names(game, plain, legal)
-    choice = len({action for action, _, _ in named}) > 1 or any(
-        _lead(plain[:start]) is not None for _, start, _ in named
-    )
-    return _Named([action for action, _, _ in named], choice)
+    denied = any(re.search(r"(?i)\b(?:not|never|cannot|\w+n['’]t)\b", plain[:start]) for _, start, _ in named)
+    return _Named([action for action, _, _ in named], not denied or len({action for action, _, _ in named}) > 1)
 
 
 def _names_in_groups(game: Game, text: str, legal: I8) -> list[_Named]:
@@ -357,7 +367,7 @@ _VERBS = _set(
 _NOUNS = _set("action answer bid call card choice decision guess move play response reply")
 _FILLERS = _set(
     "a an the to me us is be will would should shall want need going like prefer rather decide decided best right final"
-    " correct here now just simply still again ok okay yes sure well hmm"
+    " correct here now just simply still again ok okay yes sure well hmm am"
 )
 _OPENERS = _set("so then therefore thus hence")
 _LEADING = _SUBJECTS | _VERBS | _NOUNS | _FILLERS | _OPENERS
@@ -401,7 +411,8 @@ def _json_answers(text: str) -> list[str]:
         except ValueError:
             continue
         fields = {str(name).lower(): item for name, item in value.items()}
-        answers += [str(fields[name]) for name in _FIELDS if isinstance(fields.get(name), str | int)][:1]
+        given = [fields[name] for name in _FIELDS if isinstance(fields.get(name), str | int | float)][:1]
+        answers += [str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in given]
     return answers
 
 
@@ -432,7 +443,10 @@ def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
             continue
         choices = []
         for width in range(min(4, end), 0, -1):
-            texts = [token[0] for token in tokens[end - width : end]]
+            words = tokens[end - width : end]
+            if not all(re.fullmatch(r"[ \t_-]*", text[a.end() : b.start()]) for a, b in pairwise(words)):
+                continue
+            texts = [word[0] for word in words]
             action = _named(game, folded, texts, len(tokens) == width, legal)
             choices += [] if action is None else [(not legal[action], -width, action)]
         illegal, width, action = min(choices, default=(False, -1, -1))  # a legal one, of as many words as can be
@@ -452,11 +466,15 @@ def _named(game: Game, folded: dict[str, int], words: Sequence[str], alone: bool
     if len(words) == 1:
         if len(plain[0]) == 1 and not plain[0].isdigit() and not (alone or words[0] in ("P", "X")):
             return None
-        spellings = [words[0], plain[0], _SYNONYMS.get(plain[0], "")]
+        if words[0] in _ENGLISH and not alone:
+            return None
+        spellings = [words[0], plain[0], _SYNONYMS.get(plain[0], ""), _NUMBERS.get(plain[0], "")]
+    elif "a" in words:  # "a heart" is no ace
+        return None
     else:
         joined = "".join(_WORDS.get(word, word) for word in plain)
         spellings = [" ".join(words), " ".join(plain)]
-        if all(word in _WORDS or len(word) <= 2 for word in plain):
+        if all(word in _WORDS or len(word) <= 2 for word in plain) and not joined.isdigit():
             spellings += [joined]
     actions = [_number(game, spelling) for spelling in spellings]
     actions.append(folded.get(" ".join(words).casefold()))
@@ -776,6 +794,16 @@ def _to_stderr(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+def _seconds_until(after: str) -> float | None:
+    """What ``Retry-After`` asks for, which is a number of seconds or a date; None if it is neither."""
+    if re.fullmatch(r"\d+(\.\d+)?", after):
+        return float(after)
+    try:
+        return max(0.0, parsedate_to_datetime(after).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
 class OpenAI(Closing):
     """``complete`` of a model behind an address that speaks OpenAI's protocol: OpenAI, vLLM, llama.cpp, Ollama.
 
@@ -878,12 +906,14 @@ class OpenAI(Closing):
                 if error.status_code == 400 and _NEWER in error.message and _OLDER in request:
                     self._most_tokens, request[_NEWER] = _NEWER, request.pop(_OLDER)
                     continue
+                if error.status_code == 401:
+                    problem += " The key is taken from OPENAI_API_KEY."
                 if error.status_code not in (408, 409, 429) and error.status_code < 500:
                     break
-                after = error.response.headers.get("retry-after", "")
-                wait = min(float(after), self.timeout) if re.fullmatch(r"\d+(\.\d+)?", after) else wait
+                asked = _seconds_until(error.response.headers.get("retry-after", ""))
+                wait = wait if asked is None else min(asked, self.timeout)
             except TimeoutError:
-                problem = f"no whole answer within {self.timeout:g} s, the timeout"
+                problem = f"no whole answer within {self.timeout:g} s, the timeout (--timeout, timeout=)"
             except (openai.OpenAIError, ValueError) as error:  # no connection, one cut off, or no JSON
                 cause = error.__cause__ if isinstance(error.__cause__, TooLongError) else error
                 problem = f"{type(cause).__name__}, {cause}"

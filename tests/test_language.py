@@ -20,6 +20,7 @@ from bidzoo.core.streams import Streams
 from bidzoo.envs.python_game import PythonGame
 from bidzoo.language import Decision, LanguageAgent, Question, Reply, Seat, Seated, read_action
 from bidzoo.wrappers.batch import Batch, Seating
+from bidzoo.wrappers.text import TextTable
 
 GAMES = [
     ("bridge_bidding_v0", {}),
@@ -985,3 +986,48 @@ def test_nothing_else_loads_language_models():
     assert "bidzoo.cli.main" in loaded
     assert not {f"bidzoo.{name}" for name in ours} & {*loaded}
     assert not {"openai", "verifiers", "openenv", "transformers", "torch"} & {*loaded}
+
+
+SPADES_REPLIES = {
+    "My bid is 1.\n3 tricks is too much": "1",
+    "1\n0": None,
+    "I bid 1, 2 at most": None,
+    '{"action": "1 + 2"}': None,
+    "Bid: 1-2": None,
+    "I bid 4 (of 13)": "4",
+    "I bid three": "3",
+    "zero": "nil",
+    '{"action": 3.0}': "3",
+}
+CARD_REPLIES = {"I lead a heart": None, '{"action": "a heart"}': None, "I lead the ace of hearts": "HA", "HA": "HA"}
+BRIDGE_REPLIES = {
+    "I bid 1S. If partner bids 2S, I will bid 4S": None,
+    "I pass. With one more point I would bid 2H.": None,
+    "Right: 1S. Wrong: pass.": None,
+    "<answer>2H</answer>": "2H",
+    "So \\boxed{2H}": "2H",
+    "2H</s>": "2H",
+    "<thinking>2H or 1S? pass</thinking> 2H": "2H",
+    "I am passing.": "P",
+    '{"action": "limit raise 3H"}': "3H",
+    '{"action": "2H (not 1S)"}': None,
+    "answer: I will not pass": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("env_id", "actions", "replies"),
+    [
+        ("spades_v0", [], SPADES_REPLIES),
+        ("spades_v0", ["3"] * 4, CARD_REPLIES),
+        ("bridge_bidding_v0", ["1H", "P"], BRIDGE_REPLIES),
+    ],
+    ids=["bids of Spades", "cards", "calls"],
+)
+def test_a_reply_is_what_it_chooses_or_is_asked_again(env_id, actions, replies) -> None:
+    game = bidzoo.make_game(env_id)
+    table = TextTable(game, range(4))
+    asked = table.reset(actions=actions)
+    legal = np.isin([game.action_text(a) for a in range(game.num_actions)], asked.legal).astype(np.int8)
+    read = {reply: read_action(game, reply, legal).action for reply in replies}
+    assert {reply: a if a is None else game.action_text(a) for reply, a in read.items()} == replies

@@ -42,12 +42,16 @@ class _Output:
     last = 0.0  # time of the last line, by ``time.monotonic``
     doing = WORKING
     bars = watched = False
+    console: Any = None  # of the bars, while they are drawn
 
 
 def say(text: object, err: bool = False) -> None:
     """Print ``text``, which may hold names out of files, on standard output, or on standard error."""
     _Output.last = time.monotonic()
-    typer.echo(visible(str(text)), err=err)
+    if err and _Output.console is not None:  # bars are being drawn: a line of its own, above them
+        _Output.console.print(visible(str(text)), markup=False, highlight=False, emoji=False)
+    else:
+        typer.echo(visible(str(text)), err=err)
 
 
 @contextmanager
@@ -113,7 +117,7 @@ def _bars() -> "Iterator[Report]":
 
     def report(label: str, done: int, total: int) -> None:
         if label not in bars:
-            _Output.bars = True
+            _Output.bars, _Output.console = True, display.console
             display.start()
             bars[label] = display.add_task(label, total=total)
         display.update(bars[label], completed=done, total=total)
@@ -123,7 +127,7 @@ def _bars() -> "Iterator[Report]":
     finally:
         if bars:
             display.stop()
-        _Output.bars = False
+        _Output.bars, _Output.console = False, None
 
 
 def measured(

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,6 +123,7 @@ class TextTable:
         legal = action_texts(self.game, self._batch.buffers.mask[0])
         if name not in legal:
             choices = f"legal: {', '.join(legal)}" if legal else "the board is over"
+            choices += "; names with a space are given in a list" if any(" " in known for known in legal) else ""
             raise ValueError(f"{where}{name!r} is not legal there; {choices}")
         self._batch.step(np.array([self.game.action_number(name)]))
 
@@ -214,8 +216,23 @@ def lessons(
         seat: how a model is asked.
 
     Raises:
-        ValueError: a record of another game, or with an action that is not legal in ``game``; names the board.
+        ValueError: a record of another game, or with an action that is not legal in ``game`` (names the board); a
+            player whom no record has.
     """
+    if isinstance(records, str | Path):
+        raise ValueError(
+            f"records: {str(records)!r}, expected records: bidzoo.benchmarks.records.read({str(records)!r})"
+        )
+    if isinstance(players, str):
+        raise ValueError(f"players: {players!r}, expected a sequence of names: [{players!r}]")
+    records = list(records)
+    known = {name for record in records for name in record["players"]}
+    if strangers := [name for name in players if name not in known]:
+        raise ValueError(f"players: {strangers[0]!r} is none of the records' players: {', '.join(sorted(known))}")
+    return _lessons(game, records, players, seat)
+
+
+def _lessons(game: Game, records: Sequence[Mapping[str, Any]], players: Sequence[str], seat: Seat) -> Iterator[Lesson]:
     table = TextTable(game, range(game.num_players), seat=seat)
     for record in records:
         where = f"record of board {record['board']}: "

@@ -190,6 +190,17 @@ def test_lessons_of_records_are_questions_of_a_table_with_the_recorded_answer():
         [*lessons(bidzoo.make_game("minibridge_v0", size=9), kept)]
 
 
+def test_lessons_refuse_a_file_a_name_and_a_stranger():
+    game = bidzoo.make_game("bridge_bidding_v0")
+    for records, players, problem in (
+        ("m.jsonl", (), r"bidzoo\.benchmarks\.records\.read\('m\.jsonl'\)"),
+        ([{"players": ["sl"] * 4}], "sl", r"\['sl'\]"),
+        ([{"players": ["sl"] * 4}], ["SL"], "'SL' is none of the records' players: sl"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            lessons(game, records, players)
+
+
 def test_lessons_of_a_played_board_with_its_cards_or_without():
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.match import duplicate
