@@ -227,8 +227,8 @@ def lessons(
         raise ValueError(f"players: {players!r}, expected a sequence of names: [{players!r}]")
     records = list(records)
     known = {name for record in records for name in record["players"]}
-    if strangers := [name for name in players if name not in known]:
-        raise ValueError(f"players: {strangers[0]!r} is none of the records' players: {', '.join(sorted(known))}")
+    if unknown := [name for name in players if name not in known]:
+        raise ValueError(f"players: {unknown[0]!r} is none of the records' players: {', '.join(sorted(known))}")
     return _lessons(game, records, players, seat)
 
 

@@ -190,7 +190,7 @@ def test_lessons_of_records_are_questions_of_a_table_with_the_recorded_answer():
         [*lessons(bidzoo.make_game("minibridge_v0", size=9), kept)]
 
 
-def test_lessons_refuse_a_file_a_name_and_a_stranger():
+def test_lessons_refuse_a_file_a_name_and_an_unknown_player():
     game = bidzoo.make_game("bridge_bidding_v0")
     for records, players, problem in (
         ("m.jsonl", (), r"bidzoo\.benchmarks\.records\.read\('m\.jsonl'\)"),
