@@ -234,12 +234,12 @@ class Reading(NamedTuple):
 
 
 _FIELDS = ("action", "bid", "call", "card", "move", "play", "guess", "answer")  # of a JSON reply
-_WORDS = {f"{name}{s}": name[0] for name in ("CLUB", "DIAMOND", "HEART", "SPADE") for s in ("", "S")}
-_WORDS |= dict(zip(("TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE", "TEN"), "23456789T"))
-_WORDS |= {"ONE": "1", "10": "T", "JACK": "J", "QUEEN": "Q", "KING": "K", "ACE": "A", "OF": "", "NO": "N", "TRUMP": "T"}
-_WORDS |= {"TRUMPS": "T", "NOTRUMP": "NT", "NOTRUMPS": "NT"}
 _NUMBERS = dict(zip(("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"), "0123456789"))
 _NUMBERS |= {"TEN": "10", "ELEVEN": "11", "TWELVE": "12", "THIRTEEN": "13"}
+_WORDS = {f"{name}{s}": name[0] for name in ("CLUB", "DIAMOND", "HEART", "SPADE") for s in ("", "S")}
+_WORDS |= {word: number for word, number in _NUMBERS.items() if number in {*"123456789"}}  # with a suit behind
+_WORDS |= {"TEN": "T", "10": "T", "JACK": "J", "QUEEN": "Q", "KING": "K", "ACE": "A", "OF": "", "NO": "N", "TRUMP": "T"}
+_WORDS |= {"TRUMPS": "T", "NOTRUMP": "NT", "NOTRUMPS": "NT"}
 _ENGLISH = ("as", "ah", "ad")  # words of English that are also cards
 _SYNONYMS = {"PASS": "P", "PASSES": "P", "PASSING": "P", "DOUBLE": "X", "REDOUBLE": "XX", "P": "PASS"}
 _LETTERS = {ord(symbol): letter for letter, symbol in SYMBOLS.items()} | {0xFE0F: None, ord("♤"): "S", ord("♡"): "H"}

@@ -40,7 +40,7 @@ def rebid_row(k: State, level: int, strain: int, m: State) -> None:
 
 @row
 def answer_jacoby_row(k: State, level: int, strain: int, m: State) -> None:
-    """After 2NT: a short suit at the three level, else four of the major 12-15, 3NT 15-17, the major 18."""
+    """After 2NT: a short suit at the three level, else four of the major 12-17, 3NT 15-17, the major 18."""
     opened = (k.opening - FIRST_BID) % 5
     if level == 3 and strain == NOTRUMP:
         notrump_row(m, R.NOTRUMP, 60, 15, 17, 0)
