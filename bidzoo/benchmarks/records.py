@@ -262,14 +262,13 @@ def of_pairings(
                 **_outcome(state, reward),
             }
             for board, deal, actions, state, reward in zip(
-                episodes.boards.tolist(), deals_in(initial_states), episodes.actions, episodes.states, episodes.reward
+                episodes.boards.tolist(), _deals(initial_states), episodes.actions, episodes.states, episodes.reward
             )
         ]
     return records
 
 
-def deals_in(states: States) -> list[list[int]]:
-    """The hidden types, or hands as sets of cards, of each of ``states``, by player."""
+def _deals(states: States) -> list[list[int]]:
     names = states.dtype.names or ()
     deals: list[list[int]] = states[next(name for name in ("hands", "types", "deal") if name in names)].tolist()
     return deals
@@ -305,7 +304,7 @@ def _replay_other(record: Record) -> States:
     if not 0 <= record["seating"] < len(tables):
         raise ValueError(f"expected seating 0 ... {len(tables) - 1}")
     players = [record["agents"][agent] for agent in tables[record["seating"]]]
-    _agree(record, {"deal": deals_in(states)[0], "players": players})
+    _agree(record, {"deal": _deals(states)[0], "players": players})
     _take(game, states, out, record["actions"])
     if out.mask.any():
         raise ValueError("expected a finished table")

@@ -162,6 +162,14 @@ class TextTable:
         self.rewards = np.zeros(self.game.num_players, np.float32)
         self.rewards[list(self.game.allies(int(self._batch.buffers.player[0])))] = self.game.reward_range[0]
 
+    def _deal(self) -> list[int]:
+        """The hidden types or hands (sets of cards) of the board, by player, as records of games hold them."""
+        states = self._batch.states[0]
+        deal: list[int] = next(
+            states[name] for name in ("hands", "types", "deal") if name in states.dtype.names
+        ).tolist()
+        return deal
+
     def _go_on(self) -> Asked | None:
         while not self._batch.terminated[0]:
             actions = self._seating.choose(self._batch)
@@ -225,8 +233,6 @@ def lessons(
 
 
 def _lessons(game: Game, records: Sequence[Mapping[str, Any]], players: Sequence[str], seat: Seat) -> Iterator[Lesson]:
-    from bidzoo.benchmarks.records import deals_in
-
     table = TextTable(game, range(game.num_players), seat=seat)
     for record in records:
         where = f"record of board {record['board']}: "
@@ -235,7 +241,7 @@ def _lessons(game: Game, records: Sequence[Mapping[str, Any]], players: Sequence
             raise ValueError(f"{where}of {env_id}, expected one of {game.id}")
         if "env" in record:
             asked, actions = table.reset(record["board"], record["seed"]), record["actions"]
-            if deals_in(table._batch.states)[0] != record["deal"]:
+            if table._deal() != record["deal"]:
                 raise ValueError(
                     f"{where}dealt by {env_id} with {record['options']}, expected the game with these options"
                 )
