@@ -362,7 +362,7 @@ def _set(words: str) -> frozenset[str]:
 _SUBJECTS = _set("i i'll i'd i'm we we'll let let's my")
 _VERBS = _set(
     "bid bidding rebid call calling play playing choose choosing chose select pick say open respond overcall raise jump"
-    " lead discard make must"
+    " lead discard throw make must"
 )
 _NOUNS = _set("action answer bid call card choice decision guess move play response reply")
 _FILLERS = _set(
@@ -375,7 +375,8 @@ _CONDITIONS = _set("if when whether unless should could can may might do did had
 _CLAUSE = re.compile(r"[.;:!?()\n]")
 _ENDED = re.compile(  # what may follow an action that has a clause for itself
     r"(?:\s+(?:tricks?|clubs?|diamonds?|hearts?|spades?))?[^\w?,.;:!()\n]*"
-    r"(?:[,.;:!()\n]|\Z|\b(?:because|since|as|for|to|here|now|please)\b)",
+    r"(?:[,.;:!()\n]|\Z|\b(?:because|since|as|for|to|here|now|please)\b"
+    r"|\bis\ my\ (?:\w+\ )?(?:action|answer|bid|call|card|choice|decision|move|play)\b)",
     re.IGNORECASE,
 )
 
@@ -1040,6 +1041,8 @@ class Seated(Closing):
         self._names = list[str]()
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
+        if not all(models):
+            raise ValueError("agent 'openai:': no model, expected openai:MODEL, its name at the server")
         self._models = list[OpenAI]()
         asked = AS_USUAL if seat is None else seat
         if agents.parts(asked.fallback)[1].startswith(("openai:", "ledger:")):

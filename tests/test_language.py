@@ -999,7 +999,13 @@ SPADES_REPLIES = {
     "zero": "nil",
     '{"action": 3.0}': "3",
 }
-CARD_REPLIES = {"I lead a heart": None, '{"action": "a heart"}': None, "I lead the ace of hearts": "HA", "HA": "HA"}
+CARD_REPLIES = {
+    "I lead a heart": None,
+    '{"action": "a heart"}': None,
+    "I lead the ace of hearts": "HA",
+    "HA": "HA",
+    "I throw HA": "HA",
+}
 BRIDGE_REPLIES = {
     "I bid 1S. If partner bids 2S, I will bid 4S": None,
     "I pass. With one more point I would bid 2H.": None,
@@ -1009,6 +1015,9 @@ BRIDGE_REPLIES = {
     "2H</s>": "2H",
     "<thinking>2H or 1S? pass</thinking> 2H": "2H",
     "I am passing.": "P",
+    "2H is my final bid.": "2H",
+    "2H is my bid?": None,
+    "2H is my partner's bid": None,
     '{"action": "limit raise 3H"}': "3H",
     '{"action": "2H (not 1S)"}': None,
     "answer: I will not pass": None,

@@ -37,7 +37,7 @@ from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.game import OPTIONS, Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, UNKNOWN_POINTS
-from bidzoo.envs.game import Buffers, Game, read_options
+from bidzoo.envs.game import Buffers, Game, dealt, read_options
 from bidzoo.registry import available, make_game
 from bidzoo.wrappers.batch import board_numbers
 
@@ -262,16 +262,10 @@ def of_pairings(
                 **_outcome(state, reward),
             }
             for board, deal, actions, state, reward in zip(
-                episodes.boards.tolist(), _deals(initial_states), episodes.actions, episodes.states, episodes.reward
+                episodes.boards.tolist(), dealt(initial_states), episodes.actions, episodes.states, episodes.reward
             )
         ]
     return records
-
-
-def _deals(states: States) -> list[list[int]]:
-    names = states.dtype.names or ()
-    deals: list[list[int]] = states[next(name for name in ("hands", "types", "deal") if name in names)].tolist()
-    return deals
 
 
 def _outcome(state: State, reward: F32) -> Record:
@@ -304,7 +298,7 @@ def _replay_other(record: Record) -> States:
     if not 0 <= record["seating"] < len(tables):
         raise ValueError(f"expected seating 0 ... {len(tables) - 1}")
     players = [record["agents"][agent] for agent in tables[record["seating"]]]
-    _agree(record, {"deal": _deals(states)[0], "players": players})
+    _agree(record, {"deal": dealt(states)[0], "players": players})
     _take(game, states, out, record["actions"])
     if out.mask.any():
         raise ValueError("expected a finished table")

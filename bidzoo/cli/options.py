@@ -332,7 +332,11 @@ def parse(options: type, texts: list[str] | None, option: str = "--set", **fixed
     """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
     kinds = get_type_hints(options, include_extras=True)
     defaults = {field.name: field.default for field in fields(options) if field.name not in fixed}
-    return options(**fixed, **settings(defaults, texts, {name: expected(kinds[name]) for name in defaults}, option))
+    chosen = settings(defaults, texts, {name: expected(kinds[name]) for name in defaults}, option)
+    try:
+        return options(**fixed, **chosen)
+    except ValueError as problem:
+        raise ValueError(f"{option}: {problem}") from problem
 
 
 def settings(

@@ -561,6 +561,13 @@ def read_deal(value: Any) -> I64:
     return np.array(hands, np.int64)
 
 
+def dealt(states: States) -> list[list[int]]:
+    """What each table was dealt, as records hold it: hands as sets of cards, or the types, by player."""
+    names = states.dtype.names or ()
+    deals: list[list[int]] = states[next(name for name in ("hands", "types", "deal") if name in names)].tolist()
+    return deals
+
+
 def read_hand(hand: Any) -> int:
     """Bits of a hand: a text (``hand_in_words``), a bit mask, or cards as numbers or texts; any number of cards."""
     if is_whole(hand):

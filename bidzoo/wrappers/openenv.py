@@ -3,13 +3,14 @@
     uvicorn.run(server("bridge_bidding_v0", seats=["South"], others="sayc", reward="par"), port=8000)
     client = openenv.core.GenericEnvClient(base_url="http://localhost:8000").sync()
 
-A session is one table. ``reset(seed=, board=)`` deals, ``step({"reply": "1NT"})`` replies. The observation has the
+A session is one table. ``reset(seed=, board=)`` deals, or gives the position of ``options`` and ``actions`` (see
+``TextTable.reset``); ``step({"reply": "1NT"})`` replies. The observation has the
 question of the seat that is asked; its cards are the seat's own, so the questions of each ``conversation``, as they are
 numbered, go into one of its own. The reward comes with the last reply: that of the seat that gave it; ``rewards`` has
 those of all seats.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from openenv.core.env_server.http_server import create_fastapi_app
@@ -50,12 +51,23 @@ class TableEnvironment(Environment[TableAction, TableObservation, State]):
         self._table, self._board, self._seed, self._state = table, -1, 0, State()
 
     def reset(
-        self, seed: int | None = None, episode_id: str | None = None, board: int | None = None, **more: Any
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        board: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        actions: Sequence[str] | str = (),
+        **more: Any,
     ) -> TableObservation:
-        """Deal ``board`` of ``seed``; boards that end before the model is asked are passed over."""
+        """Deal ``board`` of ``seed``; boards that end before the model is asked are passed over.
+
+        A position that is asked for by ``options`` or ``actions`` is not: there that is an error.
+        """
         deals, before = (self._seed, self._board) if seed is None else (seed, -1)
         number = first = before + 1 if board is None else board
-        while (asked := self._table.reset(number, deals)) is None:
+        while (asked := self._table.reset(number, deals, options, actions)) is None:
+            if options or actions:
+                raise ValueError("the model is asked nothing from this position on")
             number += 1
             if number - first == PASSED_OVER:
                 raise never_asked(self._table.game, self._table.seats)

@@ -12,7 +12,7 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.policy import Agent
 from bidzoo.core.kernels import F32
-from bidzoo.envs.game import Game
+from bidzoo.envs.game import Game, dealt
 from bidzoo.language import AS_USUAL, Seat, action_texts, prompt, read_action
 from bidzoo.wrappers.batch import Batch, Seating
 
@@ -104,10 +104,17 @@ class TextTable:
 
         Raises:
             ValueError: a board, a seed, an option or an action that is none, or one that is not legal.
+            TypeError: ``actions`` that are no list and no text.
         """
         self.over = True  # until what is asked for is known to be a board
         self.rewards = np.full(self.game.num_players, np.nan, np.float32)
         fixed = dict(self.game.options(options or {}))
+        if board and fixed.get("board", board) != board:
+            raise ValueError(f"board {board} and option 'board' {fixed['board']}: give one of them")
+        if not isinstance(actions, str) and (
+            not isinstance(actions, Sequence) or not all(isinstance(name, str) for name in actions)
+        ):
+            raise TypeError(f"actions {actions!r}: expected a list of names of actions, or a text")
         self._batch.reset(seed, [fixed.pop("board", board)])
         if fixed:
             self.game.fix(self._batch.states, fixed, self._batch.buffers)
@@ -161,14 +168,6 @@ class TextTable:
         self.over = True
         self.rewards = np.zeros(self.game.num_players, np.float32)
         self.rewards[list(self.game.allies(int(self._batch.buffers.player[0])))] = self.game.reward_range[0]
-
-    def _deal(self) -> list[int]:
-        """The hidden types or hands (sets of cards) of the board, by player, as records of games hold them."""
-        states = self._batch.states[0]
-        deal: list[int] = next(
-            states[name] for name in ("hands", "types", "deal") if name in states.dtype.names
-        ).tolist()
-        return deal
 
     def _go_on(self) -> Asked | None:
         while not self._batch.terminated[0]:
@@ -241,7 +240,7 @@ def _lessons(game: Game, records: Sequence[Mapping[str, Any]], players: Sequence
             raise ValueError(f"{where}of {env_id}, expected one of {game.id}")
         if "env" in record:
             asked, actions = table.reset(record["board"], record["seed"]), record["actions"]
-            if table._deal() != record["deal"]:
+            if dealt(table._batch.states)[0] != record["deal"]:
                 raise ValueError(
                     f"{where}dealt by {env_id} with {record['options']}, expected the game with these options"
                 )

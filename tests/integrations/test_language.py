@@ -395,6 +395,9 @@ def test_an_episode_of_openenv():
         for _ in range(3):
             result = client.step({"reply": "8NT"})
         assert result.done and result.reward == game.reward_range[0]
+        result = client.reset(options={"dealer": "E", "vulnerability": "both"}, actions="P 1NT")
+        assert result.observation["player"] == 0 and "vulnerable: everybody" in result.observation["question"]
+        assert "auction: East P, South 1NT, West" in result.observation["question"]
 
 
 def test_a_client_of_openenv_that_makes_no_sense():
@@ -412,6 +415,8 @@ def test_a_client_of_openenv_that_makes_no_sense():
     for wrong in ({"seed": -1}, {"seed": 2**70}, {"board": -1}, {"board": 2**70}):
         with pytest.raises(ValueError, match="expected"):
             environment.reset(**wrong)
+    with pytest.raises(ValueError, match="the model is asked nothing from this position on"):
+        environment.reset(actions="P P P P")
     environment.reset(seed=5)
     assert environment.reset(board=0).question == question  # of the seed before
     first = environment.reset()

@@ -142,12 +142,20 @@ def test_a_position_is_asked_about():
         ({"actions": ["P"] * 5}, "actions: 5: 'P' is not legal there; the board is over"),
         ({"options": {"cards": 3}}, "unknown option 'cards'"),
         ({"options": {"deal": "N:A"}}, "option 'deal'"),
+        ({"board": 2, "options": {"board": 3}}, "board 2 and option 'board' 3: give one of them"),
     ],
 )
 def test_a_position_that_is_none_is_refused(table, given, problem):
     table.reset()
     with pytest.raises(ValueError, match=problem):
         table.reset(**given)
+    assert table.over
+
+
+@pytest.mark.parametrize("actions", [5, ["P", 1]])
+def test_actions_are_names(table, actions):
+    with pytest.raises(TypeError, match=r"actions .*: expected a list of names"):
+        table.reset(actions=actions)
     assert table.over
 
 
