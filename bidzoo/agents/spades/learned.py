@@ -102,16 +102,21 @@ def covered_row(state: State) -> bool:
 
 
 @row
-def seen_score_row(state: State, side: int) -> int:
-    """Points of ``side`` as the networks see them, which have learned the game to ``GOAL``.
+def seen_goal_row(state: State) -> int:
+    """The goal as the networks see it, which have learned the game to ``GOAL``; one round alone is seen as it is."""
+    return int(state.win_goal) if state.max_rounds == 1 else GOAL
 
-    Of a longer game they see the last ``GOAL`` points, of which nobody has fewer than none; of a shorter one the end.
-    One round alone is seen as it is.
+
+@row
+def seen_score_row(state: State, side: int) -> int:
+    """Points of ``side`` as the networks see them, on the way to the goal that they see.
+
+    Of a longer game they see the last points, of which nobody has fewer than none; of a shorter one the end.
     """
-    points = int(state.scores[side])
-    if state.max_rounds == 1 or state.win_goal == GOAL:
+    points, goal = int(state.scores[side]), seen_goal_row(state)
+    if state.win_goal == goal:
         return points
-    return max(points - int(state.win_goal) + GOAL, 0)
+    return max(points - int(state.win_goal) + goal, 0)
 
 
 @row
@@ -142,7 +147,7 @@ def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32
         if state.scores[other] > state.scores[rival]:
             rival = other
     ours, theirs = float(seen_score_row(state, side)), float(seen_score_row(state, rival))
-    goal = float(state.win_goal if state.max_rounds == 1 else GOAL)
+    goal = float(seen_goal_row(state))
     out[offset], out[offset + 1], out[offset + 2] = ours / 100, theirs / 100, (ours - theirs) / 100
     out[offset + 3], out[offset + 4] = state.bags[side] / 10, state.bags[rival] / 10
     out[offset + 5] = 1 if goal - ours <= 100 else 0
