@@ -71,6 +71,7 @@ def test_enter_and_verify(challenge, agent, tmp_path):
     text = run("enter", challenge, agent, "--json", str(file), "--ledger", str(tmp_path / "l")).output
     name = agent.partition("=")[0]
     assert f"\n{name} " in text and str(file) in text.replace("\n", "")
+    assert "nothing was kept there, since no agent here is slow" in " ".join(text.split())
     entry = leaderboard.load(file)
     assert (entry.name, entry.agent, entry.source) == (name, agent, f"bidzoo {entry.version}")
     done = run("verify", str(file), "--boards", "9", "--seed", "3")
