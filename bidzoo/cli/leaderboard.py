@@ -81,6 +81,7 @@ def enter(
     from bidzoo.benchmarks import leaderboard, printing
 
     the_challenge = leaderboard.challenge_named(challenge)
+    workers = workers_beside([agent], workers, default=2)
     models = seated([agent], base_url, seat, ledger, timeout)
     _told(models, the_challenge)
     with (
@@ -88,7 +89,6 @@ def enter(
         suite_ledger(None if models else ledger, f"leaderboard-{challenge}", agent) as ledger_path,
         progress() as report,
     ):
-        workers = workers_beside(models, workers, default=2)
         entry = leaderboard.enter(the_challenge, agent, source, workers, ledger_path, report)
         path = json or in_runs(f"leaderboard/{challenge}-{plain_name(entry.name)}", agent, ending=".json")
         leaderboard.save(path, entry)  # before the ledger is removed
@@ -134,9 +134,10 @@ def verify(
             raise ValueError(f"{file}: agent {entry.agent!r} is not bidzoo's; {way}")
         typer.confirm(f"{visible(str(file))} names {entry.agent!r}, which is not bidzoo's. Run its code?", abort=True)
         agent = entry.agent
-    with seated([agent or entry.agent]) as models, progress() as report:
+    played = agent or entry.agent
+    workers = workers_beside([played], workers, default=2)
+    with seated([played]) as models, progress() as report:
         _told(models, leaderboard.challenge_named(entry.challenge))
-        workers = workers_beside(models, workers, default=2)
         checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:
         same = len(check.boards) - len(check.wrong)

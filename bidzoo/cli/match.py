@@ -112,7 +112,9 @@ def match(
 
     if out is not None:
         records.check_ending(out, AUCTION if env is None else registry.game_id(env))
-    models = seated([ours, theirs, *([partner] if partner else [])], base_url, seat, ledger, timeout)
+    playing = [ours, theirs, *([partner] if partner else [])]
+    workers = workers_beside(playing, workers)
+    models = seated(playing, base_url, seat, ledger, timeout)
     env = _common(ours, theirs) if env is None else registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
     game_options = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
@@ -127,7 +129,6 @@ def match(
         game_settings["deals"] = "test" if deals is None else deals
     began = time.perf_counter()
     with models, ExitStack() as stack:
-        workers = workers_beside(models, workers)
         if models:
             from bidzoo.language import IMPS
 

@@ -298,7 +298,7 @@ def seated(
     from bidzoo.language import TIMEOUT, Seat, Seated
 
     how = parse(Seat, seat, "--seat") if seat else None
-    models, servers = (any(mark in name for name in names for mark in marks) for marks in (_MODELS, _MODELS[:1]))
+    models, servers = _are_any(names, _MODELS), _are_any(names, _MODELS[:1])
     for option, value, counts in (
         ("--seat", " ".join(seat or []), models),
         ("--base-url", base_url, servers),
@@ -316,9 +316,13 @@ def seated(
 _MODELS = ("openai:", "ledger:")
 
 
-def workers_beside(models: "Seated", workers: int, default: int = 1) -> int:
-    """Number of processes where ``models`` play; ValueError if ``--workers`` asks for several with language models."""
-    if not models:
+def _are_any(names: Sequence[str], marks: Sequence[str]) -> bool:
+    return any(mark in name for name in names for mark in marks)
+
+
+def workers_beside(names: Sequence[str], workers: int, default: int = 1) -> int:
+    """Number of processes where the agents ``names`` play: 1 with language models; ValueError if more are asked for."""
+    if not _are_any(names, _MODELS):
         return workers
     if workers not in (1, default):
         raise ValueError(f"--workers {workers}: a language model plays in one process; leave it out")
