@@ -439,12 +439,17 @@ def suite_ledger(ledger: Path | None, suite: str, *asked: object) -> "Iterator[P
 
 def watch() -> None:
     """From now on Ctrl-C ends this process, if need be from outside of its main thread."""
-    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
-        return
+    if threading.current_thread() is threading.main_thread() and sys.platform != "win32":
+        signal.set_wakeup_fd(_listener(), warn_on_full_buffer=False)
+
+
+@cache  # one for all commands of a process
+def _listener() -> int:
+    """Start the thread that hears Ctrl-C; return where Python writes the numbers of signals for it."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_listen, args=(read_end,), name="Ctrl-C", daemon=True).start()
+    return write_end
 
 
 def _listen(read_end: int) -> None:

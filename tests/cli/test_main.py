@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 import time
 import warnings
 from functools import partial
@@ -386,3 +387,10 @@ def test_no_command_is_silent(monkeypatch):
         said.clear()
         group.main([*words], standalone_mode=False)
         assert bool(said) != waits and all(text.startswith("working, ") for text in said), words
+
+
+def test_commands_of_one_process_have_one_thread_that_hears_ctrl_c():
+    for _ in range(3):
+        CliRunner().invoke(main.app, ["list"])
+    if sys.platform != "win32":
+        assert [thread.name for thread in threading.enumerate()].count("Ctrl-C") == 1
