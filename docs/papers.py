@@ -142,9 +142,8 @@ def verdict(row: Row) -> str:
 
 ESTIMATED_77011 = "`estimated.npz`, which `bidzoo deals estimate 500000 --seed 77011 --out estimated.npz` makes"
 NEEDS = {  # files outside the repository that a whole command reads, and how they are made
-    "bridge-belief": "`runs/rl-auctions.npz` and `runs/belief-table-2`, which `bidzoo train record 300000 --policy rl"
-    " --seed 88001 --out runs/rl-auctions.npz` and then `bidzoo train belief runs/rl-auctions.npz --out"
-    " runs/belief-table-2 --every 5000 --set batch=256 --set learning_rate=3e-4 --set warm_up=0` make",
+    "bridge-belief": "`runs/rl-auctions.npz`, which `bidzoo train record 300000 --policy rl --seed 88001 --out"
+    " runs/rl-auctions.npz` makes",
     "bridge-jps-converged": ESTIMATED_77011,
     "bridge-jps-long": ESTIMATED_77011,
 }
@@ -484,7 +483,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
                     Cell("bridge-belief", "Belief, in rl-auctions", ("all",), name),
                 )
                 for name, words in (
-                    ("belief-table-2", "belief network with these settings, nats an output"),
+                    ("belief-rl", "belief network with these settings, nats an output"),
                     ("belief", "packaged belief network, nats an output"),
                 )
             ),

@@ -226,7 +226,7 @@ def trained_beliefs(
 ) -> None:
     """Measure belief networks beside the packaged one, on the test part of auctions."""
     auctions = Auctions.load(data)
-    networks: dict[str, Network] = {path.parent.name: load_weights(path)[0] for path in weights}
+    networks: dict[str, Network] = {path.stem: load_weights(path)[0] for path in weights}
     test = Positions(auctions, auctions.split("test"))
     measured("bridge-belief", 0, json, lambda _: ([beliefs(test, f"in {data.stem}", networks)], []))
 
