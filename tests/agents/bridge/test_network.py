@@ -20,7 +20,9 @@ from bidzoo.envs.bridge.bidder import stages
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.wrappers.batch import Batch
 
-ABLATIONS = sorted((Path(__file__).parents[3] / "experiments" / "weights").glob("*.safetensors"))
+EXPERIMENTS = Path(__file__).parents[3] / "experiments" / "weights"  # not packaged
+BELIEF = EXPERIMENTS / "belief-rl.safetensors"  # no player, but what one searches with
+ABLATIONS = sorted({*EXPERIMENTS.glob("*.safetensors")} - {BELIEF})
 KINDS = [
     Architecture("openspiel480", 38, width=48, depth=3),
     Architecture("bidder1375", 39, kind="stages", width=24),
@@ -285,10 +287,18 @@ def test_packaged_policies_bid(name):
 
 @pytest.mark.parametrize("path", ABLATIONS, ids=lambda path: path.stem)
 def test_weights_of_the_ablations_play_under_their_names(path):
-    """Files beside the repository, not packaged."""
     from bidzoo.benchmarks.bridge import contestant
 
     assert contestant(str(path)).name == path.stem
+
+
+def test_the_belief_of_the_ablations_is_searched_with():
+    from bidzoo import agents
+
+    player = agents.make(f"bmcs(policy=rl, belief={BELIEF})")
+    assert player.belief.network.architecture.outputs == 156
+    with pytest.raises(ValueError, match="a network of 156 outputs, expected one of 38 calls"):
+        agents.resolve(str(BELIEF), Bridge(play=False))
 
 
 def test_packaged_belief_hears_a_notrump_opening():
