@@ -136,7 +136,7 @@ def verdict(row: Row) -> str:
     if ours.mean < paper - WORST * error - row.paper.rounding():
         return "falls short"
     if row.paper.file == "claims" and ours.mean < WORST * ours.error:  # a gain that may be none
-        return "falls short: too few boards"
+        return "falls short: may be no gain"
     return "holds"
 
 
@@ -663,7 +663,7 @@ papers' from `bidzoo/data/published/`. The page in the last column shows the who
   paper prints its own) and the paper's rounding. A figure far above the paper's holds too; its page says why where we
   know it. A figure that describes the play, for which more is not better, such as the mean sum of the bids or the
   points of both sides, holds within 5 %.
-- **falls short**: ours is lower by more than that, or it is a gain over another agent that may be 0 (too few boards).
+- **falls short**: ours is lower by more than that, or it is a gain over another agent that may be 0.
 - **differs**: a figure that describes the play is further from the paper's.
 - **not comparable**: the paper prints no figure, or the opponents, data or rules are not the same.
 """
