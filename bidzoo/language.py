@@ -376,7 +376,7 @@ _CLAUSE = re.compile(r"[.;:!?()\n]")
 _ENDED = re.compile(  # what may follow an action that has a clause for itself
     r"(?:\s+(?:tricks?|clubs?|diamonds?|hearts?|spades?))?[^\w?,.;:!()\n]*"
     r"(?:[,.;:!()\n]|\Z|\b(?:because|since|as|for|to|here|now|please)\b"
-    r"|\bis\ my\ (?:\w+\ )?(?:action|answer|bid|call|card|choice|decision|move|play)\b)",
+    r"|\bis my (?:\w+ )?(?:action|answer|bid|call|card|choice|decision|move|play)\b)",
     re.IGNORECASE,
 )
 

@@ -6,10 +6,10 @@ python experiments/bridge_training.py baseline19 expert-auctions.npz
 python experiments/bridge_training.py beliefs rl-auctions.npz --weights runs/belief/network.safetensors
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import numpy as np
 import typer
@@ -20,6 +20,7 @@ from bidzoo.agents.bridge import baseline19, belief, sl
 from bidzoo.agents.bridge.baseline19 import Networks
 from bidzoo.agents.bridge.expert import ExpertNetwork
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, packaged_network, weights_of
+from bidzoo.agents.policy import told_apart
 from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
 from bidzoo.cli.options import Json, Seed, measured
@@ -33,6 +34,14 @@ ROWS = 8192  # views of a timed round
 PAPER_ACCURACY = 0.9437  # Belief Monte Carlo search, section VI-A, on WBridge5's auctions
 PAPER_GAIN = {"rl": 0.87}  # section VI-B, IMPs a board over its supervised policy
 FEWEST = 200  # positions of a length in the belief table
+
+F = TypeVar("F", bound=str | Path)
+N = TypeVar("N")
+
+
+def by_name(files: Sequence[F], load: Callable[[F], N]) -> dict[str, N]:
+    """The networks of ``files``, which are packaged names or paths; those of one name are told apart by numbers."""
+    return dict(zip(told_apart([Path(file).stem for file in files]), map(load, files)))
 
 
 def policy_tables(
@@ -48,7 +57,7 @@ def policy_tables(
         played: auctions of the policy that the belief network models.
     """
     test = Positions(data, data.split("test"))
-    networks: dict[str, Network] = {Path(name).stem: weights_of(name) for name in policies}
+    networks: dict[str, Network] = by_name(policies, weights_of)
     tables = [calls(test, networks), beliefs(test, "the expert's auctions")]
     if played is not None:
         tables.append(beliefs(Positions(played, played.split("test")), "the policy's own auctions"))
@@ -116,7 +125,7 @@ def baseline19_tables(data: Auctions, files: Sequence[str | Path] = ()) -> Measu
     Beside it the networks of ``files``, of earlier stages, and ``belief`` and ``sl``.
     """
     test, networks = Positions(data, data.split("test")), {"baseline19": packaged_network("baseline19", Networks)}
-    networks |= {Path(file).stem: load_weights(file, Networks)[0] for file in files}
+    networks |= by_name(files, lambda file: load_weights(file, Networks)[0])
     deals = test.deals(np.arange(len(test)))
     note = (
         f"{len(test):,} positions on {len(np.unique(deals)):,} deals; ± standard error over deals; nats an output,"
@@ -226,7 +235,7 @@ def trained_beliefs(
 ) -> None:
     """Measure belief networks beside the packaged one, on the test part of auctions."""
     auctions = Auctions.load(data)
-    networks: dict[str, Network] = {path.stem: load_weights(path)[0] for path in weights}
+    networks: dict[str, Network] = by_name(weights, lambda path: load_weights(path)[0])
     test = Positions(auctions, auctions.split("test"))
     measured("bridge-belief", 0, json, lambda _: ([beliefs(test, f"in {data.stem}", networks)], []))
 

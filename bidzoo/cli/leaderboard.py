@@ -92,8 +92,6 @@ def enter(
         entry = leaderboard.enter(the_challenge, agent, source, workers, ledger_path, report)
         path = json or in_runs(f"leaderboard/{challenge}-{plain_name(entry.name)}", agent, ending=".json")
         leaderboard.save(path, entry)  # before the ledger is removed
-    if ledger is not None and not ledger.exists():
-        say(f"{ledger}: nothing was kept there, since no agent here is slow", err=True)
     printing.show([leaderboard.ranking(the_challenge, [entry])])
     say(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
 

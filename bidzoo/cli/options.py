@@ -430,11 +430,14 @@ def suite_ledger(ledger: Path | None, suite: str, *asked: object) -> "Iterator[P
     """The path ``ledger``; without one that of a file in runs/, which is removed when the suite has ended.
 
     ``asked`` are the options that decide what is measured. They are part of the file's name, so that no other command
-    of the suite finds or removes what a stopped one has kept.
+    of the suite finds or removes what a stopped one has kept. Where nothing was kept in a ``ledger`` that was asked
+    for, a line says so.
     """
     path = ledger or in_runs(suite, *asked, ending=".ledger")
     with kept_until_the_end(path) if ledger is None else going_on(path):
         yield path
+    if ledger is not None and not ledger.exists():
+        say(f"{ledger}: nothing was kept there, since no agent here is slow", err=True)
 
 
 def watch() -> None:

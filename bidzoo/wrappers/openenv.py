@@ -4,10 +4,9 @@
     client = openenv.core.GenericEnvClient(base_url="http://localhost:8000").sync()
 
 A session is one table. ``reset(seed=, board=)`` deals, or gives the position of ``options`` and ``actions`` (see
-``TextTable.reset``); ``step({"reply": "1NT"})`` replies. The observation has the
-question of the seat that is asked; its cards are the seat's own, so the questions of each ``conversation``, as they are
-numbered, go into one of its own. The reward comes with the last reply: that of the seat that gave it; ``rewards`` has
-those of all seats.
+``TextTable.reset``); ``step({"reply": "1NT"})`` replies. The observation has the question of the seat that is asked;
+its cards are the seat's own, so the questions of each ``conversation``, as they are numbered, go into one of its own.
+The reward comes with the last reply: that of the seat that gave it; ``rewards`` has those of all seats.
 """
 
 from collections.abc import Mapping, Sequence

@@ -111,15 +111,14 @@ class TextTable:
         fixed = dict(self.game.options(options or {}))
         if board and fixed.get("board", board) != board:
             raise ValueError(f"board {board} and option 'board' {fixed['board']}: give one of them")
-        if not isinstance(actions, str) and (
-            not isinstance(actions, Sequence) or not all(isinstance(name, str) for name in actions)
-        ):
+        names = re.split(r"[\s,]+", actions.strip()) if isinstance(actions, str) else actions
+        if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
             raise TypeError(f"actions {actions!r}: expected a list of names of actions, or a text")
         self._batch.reset(seed, [fixed.pop("board", board)])
         if fixed:
             self.game.fix(self._batch.states, fixed, self._batch.buffers)
             self._batch.show()
-        for turn, name in enumerate(re.split(r"[\s,]+", actions.strip()) if isinstance(actions, str) else actions, 1):
+        for turn, name in enumerate(names, 1):
             if name:
                 self._take(name, f"actions: {turn}: ")
         self._seating.seed, self.over, self.illegal = seed, False, 0

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import time
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ from typer.testing import CliRunner
 
 from bidzoo import agents, make_vec
 from bidzoo.agents.bridge.bmcs import Bmcs
-from bidzoo.agents.bridge.network import load_weights
+from bidzoo.agents.bridge.network import PACKAGED, load_weights
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks import records, results
@@ -103,6 +104,20 @@ def test_what_training_reached(tmp_path, monkeypatch, command, titles):
     assert done.exit_code == 0, done.output
     tables = results.load(tmp_path / "out.json")["tables"]
     assert len(tables) == titles and all(table.rows for table in tables)
+
+
+def test_networks_of_one_file_name_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(bridge_training, "FEWEST", 1)
+    record(Sayc(), 400, 1).save(tmp_path / "auctions.npz")
+    words = ["beliefs", str(tmp_path / "auctions.npz"), "--json", str(tmp_path / "out.json")]
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(PACKAGED / "belief.safetensors", file := tmp_path / folder / "network.safetensors")
+        words += ["--weights", str(file)]
+    done = CliRunner().invoke(bridge_training.app, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    (table,) = results.load(tmp_path / "out.json")["tables"]
+    assert table.columns == ["calls made", "positions", "belief", "network", "network 2", "uniform"]
 
 
 def test_cross_play_seats_one_agent_with_one_expert():
