@@ -1,6 +1,7 @@
 """``experiments/again.py``: result files are measured again by their own commands, which must all be there to give."""
 
 import json
+import platform
 import shlex
 
 import again
@@ -9,6 +10,7 @@ import pytest
 import typer
 
 from bidzoo import agents
+from bidzoo.benchmarks import results
 from bidzoo.benchmarks.bridge import contestant
 
 FILES = sorted(again.RESULTS.glob("*.json"))
@@ -60,7 +62,8 @@ def test_a_file_that_is_not_what_its_command_measures(tmp_path, monkeypatch, cap
             again.main(["exploit"], None, False, tmp_path / "out", write)
         assert ended.value.exit_code == 0 and f"exploit: {said}" in capfd.readouterr().out
     found = json.loads(path.read_text(encoding="utf-8"))
-    assert {**found, "seconds": 0} == {**json.loads(right), "seconds": 0}
+    here = {"python": platform.python_version(), "machine": results.machine(), "seconds": 0}
+    assert {**found, "seconds": 0} == {**json.loads(right), **here}
     document["command"] = "bidzoo exploit nobody --env minibridge --json docs/results/exploit.json"
     path.write_text(json.dumps(document))
     with pytest.raises(typer.Exit) as ended:

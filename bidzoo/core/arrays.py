@@ -80,7 +80,7 @@ Plan = Mapping[str, Expected]
 
 
 def save_npz(path: Path, **fields: Any) -> None:
-    """``replace_file`` with a compressed ``.npz`` of ``fields``; the same arrays give the same bytes."""
+    """``replace_file`` with a compressed ``.npz`` of ``fields``; the same arrays and Python give the same bytes."""
     replace_file(path, lambda file: np.savez_compressed(file, **fields))
 
 

@@ -232,10 +232,10 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
             _executor = executor = get_reusable_executor(  # a new one after a death
                 max_workers=workers, env=WORKER, initializer=_end_with, initargs=(os.getpid(),)
             )
-            futures = {
-                executor.submit(_on_one_thread, os.getpid(), function, *tasks[number]): number
-                for number in sorted(pending)
-            }
+            futures = dict[Any, int]()
+            with suppress(BrokenProcessPool):  # a worker died meanwhile: the other tasks are for the next executor
+                for number in sorted(pending):
+                    futures[executor.submit(_on_one_thread, os.getpid(), function, *tasks[number])] = number
         try:
             for future in done_first(futures):
                 if isinstance(future.exception(), BrokenProcessPool):

@@ -66,6 +66,24 @@ def test_tasks_of_dead_workers_are_run_again(tmp_path):
     assert len((tmp_path / "task 3").read_text().split()) >= 2
 
 
+def test_workers_may_die_while_tasks_are_handed_out(monkeypatch):
+    """The executor refuses the tasks that come after; they are run by the next one."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+    from joblib.externals.loky.reusable_executor import _ReusablePoolExecutor
+
+    submit, handed_out = _ReusablePoolExecutor.submit, list[int]()
+
+    def refuse_once(self, function, *given):
+        handed_out.append(given[-1])
+        if len(handed_out) == 3:
+            raise TerminatedWorkerError("a worker process was unexpectedly terminated")
+        return submit(self, function, *given)
+
+    monkeypatch.setattr(_ReusablePoolExecutor, "submit", refuse_once)
+    assert list(jobs.run(pow, [(2, k) for k in range(5)], workers=2)) == [2**k for k in range(5)]
+    assert handed_out == [0, 1, 2, 2, 3, 4]
+
+
 def test_a_task_that_always_dies_is_named(monkeypatch):
     assert jobs.RETRIES == 3
     monkeypatch.setattr(jobs, "RETRIES", 1)  # every one starts two processes

@@ -6,15 +6,19 @@ byte of the digest of each of up to ``GROUPS`` stretches of it, so that a failur
 that differs.
 
 Most cases give the same bytes everywhere. A module's ``LOCAL`` names for each of the others what else it depends on:
-``"processor"`` where it ends in sums of floating-point numbers, or packages whose layout it shows. A difference there
+``"processor"`` where it ends in sums of floating-point numbers, ``"zip"`` where Python compresses, or packages whose
+layout it shows. A difference there
 skips the test where one of those is not as it was recorded, and for no other reason.
 
 Record again on purpose, after a change of behaviour that was meant:  python tests/golden/record.py [words]
 """
 
 import hashlib
+import io
 import json
 import platform
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -125,11 +129,19 @@ def first_difference(recorded, content):
     return f"{len(found)} stretches instead of {len(known) // 2}, or a difference that one byte does not show"
 
 
+def zip_format():
+    """Who compresses a member of a zip file, and the version that Python writes into its header: 45 since 3.11.4."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive, archive.open("member", "w", force_zip64=True):
+        pass
+    return f"zlib {zlib.ZLIB_RUNTIME_VERSION}, version {file.getvalue()[4]}"
+
+
 def machine():
-    """The processor and the packages that ``LOCAL`` cases depend on."""
+    """The processor, the zip files and the packages that ``LOCAL`` cases depend on."""
     from llvmlite.binding import get_host_cpu_name
 
-    known = {"processor": f"{platform.system()} {platform.machine()} {get_host_cpu_name()}"}
+    known = {"processor": f"{platform.system()} {platform.machine()} {get_host_cpu_name()}", "zip": zip_format()}
     for name in PACKAGES:
         try:
             known[name] = version(name)

@@ -294,7 +294,7 @@ CASES = {
 RICH = ("rich", "typer")
 LOCAL = {  # what else each of these depends on
     "pictures": ("matplotlib", "processor"),
-    "deal bytes": ("processor",),
+    "deal bytes": ("processor", "zip"),
     "deals": ("processor",),
     "list": RICH,
     "help": RICH,
