@@ -265,9 +265,10 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     except ValueError:  # none yet
         client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if local else Client()
         _client = client if local else None
-    if client is _client and len(client.scheduler_info()["workers"]) != workers:
+    if client is _client:
+        # Nobody waits for the workers that are missing: tasks wait for them, and the cluster's ``wait_for_workers`` may
+        # lose the address of a worker that goes at that moment, after which the cluster replaces and closes nothing.
         client.cluster.scale(workers)
-        client.wait_for_workers(workers)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):  # policies hold their networks
         # scattered data would be lost with a worker, results are not
         shared = client.submit(_identity, function, pure=False)
