@@ -77,7 +77,7 @@ _FACTORIAL = np.array([float(factorial(n)) for n in range(UNSEEN + 1)])
 
 
 @row
-def _set_at(k: int, under: int, length: int) -> bool:
+def _set_at(k: int, under: float, length: float) -> bool:
     """An opponent with ``under`` smaller cards of ``length`` can play under our ``k``-th card, k from 1."""
     return length < k or under >= k
 

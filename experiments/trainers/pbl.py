@@ -205,8 +205,8 @@ class Trainer(PartnerTrainer):
         """
         options = self.options
         groups = auctions.cost.reshape(-1, options.copies)
-        baseline = (groups.sum(1, keepdims=True) - groups) / (options.copies - 1)
-        advantage = ((baseline - groups).reshape(-1) / MAX_IMPS)[auctions.auction]
+        baseline = (groups.sum(1, keepdims=True) - groups) / np.float32(options.copies - 1)
+        advantage = ((baseline - groups).reshape(-1) / np.float32(MAX_IMPS))[auctions.auction]
         if options.communication == 0:
             return advantage, 0.0
         gain = communication(auctions.first, auctions.distance)

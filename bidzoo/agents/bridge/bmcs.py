@@ -231,7 +231,7 @@ class Deals(NamedTuple):
     @property
     def size(self) -> int:
         """Effective sample size: the number of deals of equal counts that would say as much."""
-        return round(float(self.counts.sum()) ** 2 / float(max(1, (self.counts**2).sum())))
+        return round(float(self.counts.sum()) ** 2 / max(1, int((self.counts**2).sum())))
 
     def total(self, values: F64 | I64) -> F64:
         """Sum of ``values`` ``[R, K]``, each as often as its deal counts: ``[K]``."""

@@ -231,8 +231,9 @@ def policy_gradient(chances: F32, rows: I64, chosen: I64, gain: F32, entropy: fl
     gains = np.bincount(rows, gain, minlength=count).astype(np.float32)[:, None]
     logs = np.log(np.maximum(chances, np.float32(1e-30)))
     entropies = -(chances * logs).sum(axis=1, keepdims=True)
-    gradient: F32 = chances * (gains + np.float32(entropy) * times * (logs + entropies))
-    gradient -= np.bincount(rows * width + chosen, gain, minlength=count * width).reshape(count, width)
+    gradient = np.asarray(chances * (gains + np.float32(entropy) * times * (logs + entropies)), np.float32)
+    taken = np.bincount(rows * width + chosen, gain, minlength=count * width).reshape(count, width)
+    np.subtract(gradient, taken, out=gradient)
     return gradient
 
 
