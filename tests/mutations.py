@@ -55,7 +55,11 @@ PARTS = {  # module: its tests
     "bidzoo/envs/spades/observation.py": [f"{GAMES}/spades/test_observation.py"],
     "bidzoo/envs/python_game.py": [f"{GAMES}/test_python_game.py"],
     "bidzoo/wrappers/text.py": ["tests/wrappers/test_text.py"],
-    "bidzoo/language.py": ["tests/test_language.py"],
+    "bidzoo/language/questions.py": ["tests/language/test_questions.py"],
+    "bidzoo/language/replies.py": ["tests/language/test_replies.py"],
+    "bidzoo/language/agent.py": ["tests/language/test_agent.py"],
+    "bidzoo/language/server.py": ["tests/language/test_server.py"],
+    "bidzoo/language/names.py": ["tests/language/test_agent.py"],
     "bidzoo/envs/signalling/rising_auction.py": [f"{GAMES}/signalling/test_engine.py"],
 }
 LEFT_OUT = {  # operators whose changes no test of this kind can see

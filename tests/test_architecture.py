@@ -61,7 +61,7 @@ def home(module):
         return "front door"
     if module.startswith("envs.") and module.endswith("_v0"):
         return "ids"
-    if module in ("registry", "bridge", "language"):
+    if module in ("registry", "bridge"):
         return module
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
     return TOGETHER.get(package, package)

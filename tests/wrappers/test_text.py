@@ -109,16 +109,6 @@ def test_one_name_of_a_seat_is_no_list_of_seats():
         TextTable(bidzoo.make_game("bridge_bidding_v0"), "South")
 
 
-def test_of_very_many_json_objects_the_last_ones_count(monkeypatch):
-    """Megabytes of them would take minutes."""
-    parsed, known = [], language.answered_json
-    monkeypatch.setattr(language, "answered_json", lambda block, where: parsed.append(block) or known(block, where))
-    game = bidzoo.make_game("bridge_bidding_v0")
-    reply = '{"action": "1C"} ' * 10_000 + '{"action": "3NT"} ' * language._OBJECTS
-    assert language.read_action(game, reply, np.ones(38, np.int8)).action == game.action_number("3NT")
-    assert len(parsed) == language._OBJECTS
-
-
 DEAL = "N:AKQJ.AKQ.AKQ.AKQ T987.JT9.JT9.JT9 6543.876.876.876 2.5432.5432.5432"
 
 
