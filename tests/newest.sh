@@ -21,6 +21,10 @@ export BIDZOO_COMPILE=now
 "$folder/venv/bin/python" "$checkout/tests/smoke.py" all
 "$folder/venv/bin/python" -m pytest -p no:cacheprovider -c "$checkout/pyproject.toml" --rootdir "$checkout" \
     "$checkout/tests/envs/test_contract.py"
+# types of the newest NumPy, which the oldest Python of ours has none of; what is not installed there has none
+"$folder/venv/bin/pip" install -q --no-compile mypy ipython
+cd "$checkout"
+"$folder/venv/bin/mypy" --cache-dir "$folder/types" bidzoo experiments tests/typed.py
 '
 
 if command -v $python > /dev/null; then

@@ -73,7 +73,7 @@ def serving(*answers):
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(language, "_PAUSE", 0.01)
+    monkeypatch.setattr(language.server, "_PAUSE", 0.01)
 
 
 ASK = [{"role": "user", "content": "Your action?"}]
