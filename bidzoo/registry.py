@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from inspect import Parameter, getdoc, isabstract, isclass
-from re import fullmatch, sub
+from pathlib import Path
+from re import findall, fullmatch, sub
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from warnings import warn
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from bidzoo.envs.aec import TableEnv
     from bidzoo.envs.bridge.game import Bridge
     from bidzoo.envs.game import Game
+
+TEXTS = Path(__file__).parent / "data" / "games"  # rules and options in words, also for the pages
 
 GameId = Literal[  # for editors; other ids can be registered
     "bridge_bidding_v0",
@@ -221,6 +224,16 @@ def summary(name: str) -> str:
 def options(name: str) -> dict[str, Any]:
     """Names and defaults of what ``make_game(name, ...)`` takes; KeyError as ``make``."""
     return options_of(rules_of(name)) or {}
+
+
+def option_rows(name: str) -> list[tuple[str, str, str]]:
+    """The table of options of the page of a game of bidzoo: names with commas, values, and what they mean, as text."""
+    env_id = game_id(name)
+    entry, path = GAMES.get(env_id), TEXTS / f"{env_id.replace('bridge_v0', 'bridge_bidding_v0')}.options.txt"
+    if entry is None:
+        return []
+    page = path.read_text(encoding="utf-8") if path.exists() else import_module(entry.module).__doc__ or ""
+    return findall(r"(?m)^\| ([\w, ]+) \| (.*) \| (.*) \|$", page.partition("| option |")[2].replace("`", ""))
 
 
 # ---- making --------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from bidzoo.cli.options import (
     counted,
     finish,
     game_names,
+    game_settings,
     going_on,
     in_runs,
     output,
@@ -31,7 +32,6 @@ from bidzoo.cli.options import (
     progress,
     say,
     seated,
-    settings,
     solving,
     suite_ledger,
     workers_beside,
@@ -117,8 +117,7 @@ def match(
     models = seated(playing, base_url, seat, ledger, timeout)
     env = _common(ours, theirs) if env is None else registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
-    game_options = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
-    game_settings = settings(game_options, options)
+    chosen = game_settings(env, options, OWN if bridge else ())
     if out is not None:
         records.check_ending(out, env)
     if deals is not None and not bridge:
@@ -126,20 +125,20 @@ def match(
     if partner is not None and not bridge:
         raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
-        game_settings["deals"] = "test" if deals is None else deals
+        chosen["deals"] = "test" if deals is None else deals
     began = time.perf_counter()
     with models, ExitStack() as stack:
         if models:
             from bidzoo.language import IMPS
 
-            models.game, models.scoring = registry.make_game(env, **game_settings), IMPS if bridge else ""
+            models.game, models.scoring = registry.make_game(env, **chosen), IMPS if bridge else ""
             if models.path is not None:
                 stack.enter_context(going_on(models.path))
         keeping = Keeping(workers, None if models else stack, ledger)
         if bridge:
-            table, records_of_match = _bridge(env, game_settings, names, partner, boards, seed, keeping)
+            table, records_of_match = _bridge(env, chosen, names, partner, boards, seed, keeping)
         else:
-            table, records_of_match = _other(env, game_settings, names, boards or BOARDS, seed, keeping)
+            table, records_of_match = _other(env, chosen, names, boards or BOARDS, seed, keeping)
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
             table = replace(table, note=f"{table.note}; {model.name}: {model.usage}")
@@ -147,7 +146,7 @@ def match(
                 problem = shortened(model.usage.usual_problem)
                 say(f"{model.name}: the fallback acted most of the time, so this is its result and not the model's")
                 say(f"{model.name}: what was wrong most often: {problem}")
-        asked = (env, game_settings, partner, boards, seed, base_url, seat, ledger)
+        asked = (env, chosen, partner, boards, seed, base_url, seat, ledger)
         seconds = time.perf_counter() - began
         if json is None:
             name = "-".join(["match", *map(plain_name, names)])

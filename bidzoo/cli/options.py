@@ -13,13 +13,14 @@ from dataclasses import fields
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from bidzoo.core import jobs
 from bidzoo.core.jobs import meanwhile
-from bidzoo.core.options import choose_from, expected, literal
+from bidzoo.core.options import choose_from, expected, literal, meanings
 from bidzoo.core.schema import visible
 from bidzoo.core.storage import check_writable
 
@@ -336,7 +337,9 @@ def parse(options: type, texts: list[str] | None, option: str = "--set", **fixed
     """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
     kinds = get_type_hints(options, include_extras=True)
     defaults = {field.name: field.default for field in fields(options) if field.name not in fixed}
-    chosen = settings(defaults, texts, {name: expected(kinds[name]) for name in defaults}, option)
+    told = {name: text.replace("``", "") for name, text in meanings(options).items()}
+    words = {name: "; ".join(filter(None, (told.get(name), expected(kinds[name])))) for name in defaults}
+    chosen = settings(defaults, texts, words, option)
     try:
         return options(**fixed, **chosen)
     except ValueError as problem:
@@ -344,11 +347,11 @@ def parse(options: type, texts: list[str] | None, option: str = "--set", **fixed
 
 
 def settings(
-    defaults: Mapping[str, Any], texts: list[str] | None, kinds: Mapping[str, str] = {}, option: str = "--set"
+    defaults: Mapping[str, Any], texts: list[str] | None, words: Mapping[str, str] = {}, option: str = "--set"
 ) -> dict[str, Any]:
-    """As ``parse``: the values of ``NAME=VALUE`` texts, each of its default's type. Help prints ``kinds``."""
+    """As ``parse``: the values of ``NAME=VALUE`` texts, each of its default's type; help says ``words`` of them."""
     if "help" in (texts or []):
-        say("\n".join(f"{name}={default}  {kinds.get(name, '')}".rstrip() for name, default in defaults.items()))
+        _say_options(defaults, words)
         raise typer.Exit
     chosen: dict[str, Any] = {}
     for text in texts or []:
@@ -361,6 +364,28 @@ def settings(
             expectation = "True or False" if isinstance(defaults[name], bool) else f"a value like {defaults[name]!r}"
             raise ValueError(f"{option} {text}: expected {expectation}") from problem
     return chosen
+
+
+def _say_options(defaults: Mapping[str, Any], words: Mapping[str, str]) -> None:
+    """Print ``NAME=DEFAULT`` and beside it, in lines of 78 columns, the ``words`` on it."""
+    left = {name: f"{name}={default}" for name, default in defaults.items()}
+    width = min(22, max(map(len, left.values()), default=0))
+    for name, default in left.items():
+        right = wrap(words.get(name, ""), 76 - width)
+        first = [default] if len(default) > width or not right else [f"{default:{width}}  {right.pop(0)}"]
+        say("\n".join([*first, *(f"{'':{width}}  {line}" for line in right)]))
+
+
+def game_settings(env_id: str, texts: list[str] | None, left_out: Sequence[str] = ()) -> dict[str, Any]:
+    """``settings`` of the options of a game, less those ``left_out``."""
+    from bidzoo import registry
+
+    defaults = {name: default for name, default in registry.options(env_id).items() if name not in left_out}
+    words = {}
+    for names, values, meaning in registry.option_rows(env_id):
+        for name in names.split(", "):
+            words[name] = meaning if values == str(defaults.get(name)) else f"{values}: {meaning}"
+    return settings(defaults, texts, words)
 
 
 def _value(text: str, default: Any) -> Any:

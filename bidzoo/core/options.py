@@ -8,12 +8,14 @@ class Options(Checked):
 """
 
 import math
+import re
 import sys
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from functools import partial, wraps
-from inspect import Parameter, isclass, signature, unwrap
+from inspect import Parameter, getsource, isclass, signature, unwrap
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -243,6 +245,15 @@ def _choices(kind: Any) -> tuple[Any, ...]:
     if get_origin(kind) in (Union, UnionType):
         return tuple(choice for member in get_args(kind) for choice in _choices(member))
     return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def meanings(kind: type) -> dict[str, str]:
+    """What the comment behind each field of a dataclass says; nothing of a field without one, or without the source."""
+    told: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        with suppress(OSError, TypeError):  # a class of C, or of a program without its source
+            told |= dict(re.findall(r"(?m)^    (\w+): [^#\n]+#\s*(.+)$", getsource(base)))
+    return told
 
 
 NAMES = {

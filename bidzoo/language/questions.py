@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +22,6 @@ from bidzoo.envs.game import Game
 
 Message = dict[str, str]  # {"role": "user", "content": "..."}, as chat servers take it
 
-_GAMES = Path(__file__).parents[1] / "data" / "games"  # rules and options in words, also for the pages
 _LISTED = 100  # names of actions that are written out in the rules
 _HOW_TO_ANSWER = 'Think as you like, then end with one line of JSON: {"action": "%s"}.'
 
@@ -76,7 +74,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 def _paragraphs(game_id: str, family: str, name: str) -> tuple[str, ...]:
     """Those of a text of ``data/games`` by the game's id, or its family; without links and sources."""
     for which in (game_id, "bridge" if family.startswith("bridge") else family):
-        path = _GAMES / name.format(which)
+        path = registry.TEXTS / name.format(which)
         if path.exists():
             text = _LINK.sub(r"\1", path.read_text(encoding="utf-8")).replace("`", "")
             return tuple(each for each in text.strip().split("\n\n") if not each.startswith("Source:"))
@@ -86,11 +84,16 @@ def _paragraphs(game_id: str, family: str, name: str) -> tuple[str, ...]:
 def _meanings(game: Game, names: Iterable[str]) -> list[str]:
     """What the options ``names`` of ``game`` mean, as its page has it, and its paragraphs on single ones of them."""
     page = "bridge_bidding_v0" if game.family == "bridge" else game.id  # the options are the same
-    table, *others = _paragraphs(page, game.family, "{}.options.txt") or ("",)
-    lines = []
-    for options, values, meaning in re.findall(r"(?m)^\| ([\w, ]+) \| (.*) \| (.*) \|$", table):
-        if {*options.split(", ")} & {*names}:
-            lines.append(f"{options}: {values}. {meaning[:1].upper()}{meaning[1:]}.")
+    _, *others = _paragraphs(page, game.family, "{}.options.txt") or ("",)
+    lines = (
+        []
+        if not others
+        else [
+            f"{options}: {values}. {meaning[:1].upper()}{meaning[1:]}."
+            for options, values, meaning in registry.option_rows(game.id)
+            if {*options.split(", ")} & {*names}
+        ]
+    )
     return ["\n".join(lines), *(each for each in others if each.startswith(("**", "With ")))] if lines else []
 
 

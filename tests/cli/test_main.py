@@ -8,6 +8,7 @@ import warnings
 from functools import partial
 from importlib.metadata import EntryPoint
 from io import BytesIO, TextIOWrapper
+from itertools import pairwise
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -394,3 +395,30 @@ def test_commands_of_one_process_have_one_thread_that_hears_ctrl_c():
         CliRunner().invoke(main.app, ["list"])
     if sys.platform != "win32":
         assert [thread.name for thread in threading.enumerate()].count("Ctrl-C") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "meaning"),
+    [
+        ("match bis rb --set help", "failed_nil", "how the tricks of a failed nil count"),
+        ("match sayc rl --set help", "most_calls", "N/S pass automatically after this many calls"),
+        ("exploit exact --env minibridge_v0 --set help", "size", "cards a hand"),
+        ("train rl --set help", "value", "'scores778' or 'bmcs636'"),
+        ("match openai:m rl --seat help", "fallback", "the agent that acts then"),
+        ("train rpi --set help", "self_play", "on the others it plays opponents; a number from 0 to 1"),
+        ("train jps --set help", "entropy", "a number from 0"),  # of the class that it is built on
+        ("train jps --set help", "rollouts", "an integer from 1"),
+    ],
+)
+def test_help_says_what_an_option_means(command, name, meaning):
+    lines = run(*command.split()).output.splitlines()
+    assert max(map(len, lines)) <= 78
+    starts = [k for k, line in enumerate(lines) if not line.startswith(" ")] + [len(lines)]
+    told = [" ".join(" ".join(lines[a:b]).split()) for a, b in pairwise(starts)]
+    assert any(text.startswith(f"{name}=") and meaning in text for text in told)
+
+
+def test_every_option_of_a_game_is_told():
+    for game_id in bidzoo.registry.GAMES:
+        names = {name for row in bidzoo.registry.option_rows(game_id) for name in row[0].split(", ")}
+        assert names >= {*bidzoo.registry.options(game_id)}

@@ -168,12 +168,6 @@ def test_options_are_parsed_by_kind():
     assert (options.syncs, options.policy_rate, options.hidden, options.prioritised) == (3, 1e-3, False, True)
 
 
-def test_options_are_listed():
-    lines = run("ppo", "--set", "help").splitlines()
-    assert "clip=0.2  a number from 0" in lines and "boards=4096  an integer from 1" in lines
-    assert "value=scores778  'scores778' or 'bmcs636'" in run("rl", "--set", "help").splitlines()
-
-
 @pytest.mark.parametrize(("device", "words"), [("gpu", "no device of torch"), ("cuda", "no GPU here")])
 def test_wrong_devices_are_named(monkeypatch, device, words):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
