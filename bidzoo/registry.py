@@ -21,7 +21,7 @@ import gymnasium
 import pettingzoo
 
 from bidzoo.core import plugins
-from bidzoo.core.options import check_options, choose_from, options_of
+from bidzoo.core.options import check_options, choose_from, options_of, words_of
 
 if TYPE_CHECKING:
     from bidzoo.envs.aec import TableEnv
@@ -224,6 +224,15 @@ def summary(name: str) -> str:
 def options(name: str) -> dict[str, Any]:
     """Names and defaults of what ``make_game(name, ...)`` takes; KeyError as ``make``."""
     return options_of(rules_of(name)) or {}
+
+
+def option_words(name: str) -> dict[str, str]:
+    """What these mean and which values they take, in words: those of the game's page, else of its source."""
+    words, defaults = words_of(rules_of(name)), options(name)
+    for names, values, meaning in option_rows(name):
+        for option in names.split(", "):
+            words[option] = meaning if values == str(defaults.get(option)) else f"{values}: {meaning}"
+    return words
 
 
 def option_rows(name: str) -> list[tuple[str, str, str]]:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from bidzoo import registry
 from bidzoo.core import plugins
-from bidzoo.core.options import UnknownOptionError, check_options, choose_from, is_plain, literal, options_of
+from bidzoo.core.options import UnknownOptionError, check_options, choose_from, is_plain, literal, options_of, words_of
 from bidzoo.core.schema import csv_rows, json_value
 
 if TYPE_CHECKING:
@@ -263,6 +263,11 @@ def admit(text: str) -> str:
 def options(name: str) -> dict[str, Any]:
     """Names and defaults of the settings that ``make(name, ...)`` takes; none if it takes any."""
     return options_of(_load(entry(parts(name)[1]).target)) or {}
+
+
+def option_words(name: str) -> dict[str, str]:
+    """What these settings mean and which values they take, in words."""
+    return words_of(_load(entry(parts(name)[1]).target))
 
 
 def make(name: AgentName | str | os.PathLike[str], /, **options: Any) -> Policy:

@@ -4,8 +4,10 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from io import TextIOWrapper
 from json import dumps
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +17,7 @@ from bidzoo import __version__
 from bidzoo.cli import bench, bluechip, compiling, deals, exploit, leaderboard, match, options, play, train
 from bidzoo.core import plugins
 from bidzoo.core.jobs import WorkersDiedError
-from bidzoo.core.options import UnknownOptionError
+from bidzoo.core.options import UnknownOptionError, choose_from
 from bidzoo.core.schema import visible
 
 EXTRAS = {  # what to install for a package that is missing
@@ -81,6 +83,10 @@ def everywhere(
 
 @app.command("list")
 def list_all(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Only this agent or environment, with its options.", autocompletion=options.all_names),
+    ] = None,
     game: Annotated[
         str | None,
         typer.Option(help="Only this game and its agents, such as spades.", autocompletion=options.game_names),
@@ -90,6 +96,11 @@ def list_all(
     """Every environment and agent: what it is, how strong, how fast, and where it comes from."""
     from bidzoo import agents, registry
 
+    if name is not None:
+        if game is not None or json:
+            raise ValueError(f"{name}: expected without --game and --json")
+        _show_one(name)
+        return
     env_id = None if game is None else registry.game_id(game)
     games = [
         {"id": name, "gymnasium": entry.gymnasium_id, "summary": registry.summary(name), "source": entry.source}
@@ -106,6 +117,40 @@ def list_all(
         options.say(dumps({"environments": games, "agents": named}, indent=1, ensure_ascii=False))
     else:
         _show_list(games, named)
+
+
+def _show_one(name: str) -> None:
+    """What the environment or the agent ``name`` is, and its options."""
+    from bidzoo import agents, registry
+    from bidzoo.benchmarks.results import two_digits
+
+    games, named = registry.entries(), agents.entries()
+    with suppress(KeyError):
+        env_id = registry.game_id(name)
+        facts = {"Gymnasium id": games[env_id].gymnasium_id, "package": games[env_id].source}
+        _show_facts(f"{env_id}: {registry.summary(env_id)}", facts)
+        options.show_options(registry.options(env_id), registry.option_words(env_id))
+        return
+    try:
+        entry = named.get(name) or agents.entry(name)
+    except KeyError:
+        raise KeyError(f"unknown name {name!r}; {choose_from(name, [*games, *named])}") from None
+    found = _measured(name, None)
+    facts = {
+        "games": ", ".join(entry.games),
+        "needs": entry.needs,
+        "paper": entry.paper,
+        "package": entry.source,
+        "ms a call": two_digits(found["milliseconds"]) if "milliseconds" in found else "",
+        found.get("unit", ""): _strength(found),
+    }
+    _show_facts(f"{name}: {entry.summary}", facts)
+    options.show_options(agents.options(name), agents.option_words(name))
+
+
+def _show_facts(title: str, facts: dict[str, str]) -> None:
+    lines = [title, *(f"{fact}: {value}" for fact, value in facts.items() if value), ""]
+    options.say("\n".join(fill(line, 78, subsequent_indent="    ") for line in lines))
 
 
 def _measured(name: str, env_id: str | None) -> dict[str, Any]:
@@ -133,13 +178,17 @@ def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None
         for each in (each for each in named if each["group"] == group):
             table.add(
                 each["name"],
-                f"{each['mean']:+.2f} ± {each['error']:.2f}".replace("-", "−") if "mean" in each else "",
+                _strength(each),
                 two_digits(each["milliseconds"]) if "milliseconds" in each else "",
                 _from(each),
             )
         tables += [table] * bool(table.rows)
     show(tables)
     options.say(f"{agents.MEASURED}\nGames, papers and what an agent needs: bidzoo list --json")
+
+
+def _strength(found: dict[str, Any]) -> str:
+    return f"{found['mean']:+.2f} ± {found['error']:.2f}".replace("-", "−") if "mean" in found else ""
 
 
 def _from(each: dict[str, Any]) -> str:

@@ -14,13 +14,13 @@ from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bidzoo.core import jobs
 from bidzoo.core.jobs import meanwhile
-from bidzoo.core.options import choose_from, expected, literal, meanings
+from bidzoo.core.options import choose_from, literal, words_of
 from bidzoo.core.schema import visible
 from bidzoo.core.storage import check_writable
 
@@ -223,6 +223,11 @@ def game_names(incomplete: str) -> list[str]:
     return [name for name in registry.available() if name.startswith(incomplete)]
 
 
+def all_names(incomplete: str) -> list[str]:
+    """Names of environments and agents that the shell completes."""
+    return game_names(incomplete) + agent_names(incomplete)
+
+
 def _device(name: str) -> str:
     import torch
 
@@ -335,11 +340,8 @@ def workers_beside(names: Sequence[str], workers: int, default: int = 1) -> int:
 
 def parse(options: type, texts: list[str] | None, option: str = "--set", **fixed: Any) -> Any:
     """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
-    kinds = get_type_hints(options, include_extras=True)
     defaults = {field.name: field.default for field in fields(options) if field.name not in fixed}
-    told = {name: text.replace("``", "") for name, text in meanings(options).items()}
-    words = {name: "; ".join(filter(None, (told.get(name), expected(kinds[name])))) for name in defaults}
-    chosen = settings(defaults, texts, words, option)
+    chosen = settings(defaults, texts, words_of(options), option)
     try:
         return options(**fixed, **chosen)
     except ValueError as problem:
@@ -351,7 +353,7 @@ def settings(
 ) -> dict[str, Any]:
     """As ``parse``: the values of ``NAME=VALUE`` texts, each of its default's type; help says ``words`` of them."""
     if "help" in (texts or []):
-        _say_options(defaults, words)
+        show_options(defaults, words)
         raise typer.Exit
     chosen: dict[str, Any] = {}
     for text in texts or []:
@@ -366,8 +368,9 @@ def settings(
     return chosen
 
 
-def _say_options(defaults: Mapping[str, Any], words: Mapping[str, str]) -> None:
+def show_options(defaults: Mapping[str, Any], words: Mapping[str, str]) -> None:
     """Print ``NAME=DEFAULT`` and beside it, in lines of 78 columns, the ``words`` on it."""
+    say("options and defaults:" if defaults else "no options")
     left = {name: f"{name}={default}" for name, default in defaults.items()}
     width = min(22, max(map(len, left.values()), default=0))
     for name, default in left.items():
@@ -381,11 +384,7 @@ def game_settings(env_id: str, texts: list[str] | None, left_out: Sequence[str] 
     from bidzoo import registry
 
     defaults = {name: default for name, default in registry.options(env_id).items() if name not in left_out}
-    words = {}
-    for names, values, meaning in registry.option_rows(env_id):
-        for name in names.split(", "):
-            words[name] = meaning if values == str(defaults.get(name)) else f"{values}: {meaning}"
-    return settings(defaults, texts, words)
+    return settings(defaults, texts, registry.option_words(env_id))
 
 
 def _value(text: str, default: Any) -> Any:

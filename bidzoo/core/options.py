@@ -13,9 +13,9 @@ import sys
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from functools import partial, wraps
-from inspect import Parameter, getsource, isclass, signature, unwrap
+from inspect import Parameter, getdoc, getmro, getsource, isclass, signature, unwrap
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -73,7 +73,9 @@ def options_of(function: Callable[..., Any]) -> dict[str, Any] | None:
     kind = getattr(function, "takes", None)
     if kind is None:
         return None
-    option_fields = {f.name: Parameter.empty if f.default is MISSING else f.default for f in fields(kind)}
+    chosen = getattr(function, "options", None)  # of a class with defaults of its own
+    defaults_of = chosen if isinstance(chosen, kind) else kind
+    option_fields = {f.name: getattr(defaults_of, f.name, Parameter.empty) for f in fields(kind)}
     return {name: default for name, default in defaults.items() if name not in option_fields} | option_fields
 
 
@@ -86,6 +88,25 @@ def kinds_of(function: Callable[..., Any]) -> dict[str, Any]:
         kinds = {}
     taken = getattr(function, "takes", None)
     return kinds | (get_type_hints(taken, include_extras=True) if taken else {})
+
+
+def words_of(function: Callable[..., Any]) -> dict[str, str]:
+    """What each option of ``function`` means, where its source says so, and which values it takes."""
+    body = unwrap(function.func if isinstance(function, partial) else function)
+    taken = getattr(function, "takes", body)
+    told: dict[str, str] = {}
+    for base in reversed(getmro(taken)) if isclass(taken) else ():
+        with suppress(OSError, TypeError):  # a class of C, or of a program without its source
+            told |= dict(re.findall(r"(?m)^    (\w+): [^#\n]+#\s*(.+)$", getsource(base)))  # the comment behind a field
+    for text in (getdoc(body), getdoc(body.__init__) if isclass(body) else None):
+        arguments = (text or "").partition("Args:\n")[2].partition("\n\n")[0]
+        told |= {name: words for _, name, words in re.findall(r"(?m)^( *)(\w+): (.+(?:\n\1 +.+)*)", arguments)}
+    words = {}
+    for name, kind in kinds_of(function).items():
+        meaning = " ".join(told.get(name, "").replace("``", "").rstrip(".").split())
+        values = expected(kind).replace("null", "None")
+        words[name] = f"{meaning} ({values})" if meaning and values else meaning or values
+    return words
 
 
 class UnknownOptionError(TypeError):
@@ -245,15 +266,6 @@ def _choices(kind: Any) -> tuple[Any, ...]:
     if get_origin(kind) in (Union, UnionType):
         return tuple(choice for member in get_args(kind) for choice in _choices(member))
     return get_args(kind) if get_origin(kind) is Literal else ()
-
-
-def meanings(kind: type) -> dict[str, str]:
-    """What the comment behind each field of a dataclass says; nothing of a field without one, or without the source."""
-    told: dict[str, str] = {}
-    for base in reversed(kind.__mro__):
-        with suppress(OSError, TypeError):  # a class of C, or of a program without its source
-            told |= dict(re.findall(r"(?m)^    (\w+): [^#\n]+#\s*(.+)$", getsource(base)))
-    return told
 
 
 NAMES = {

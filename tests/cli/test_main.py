@@ -405,7 +405,12 @@ def test_commands_of_one_process_have_one_thread_that_hears_ctrl_c():
         ("exploit exact --env minibridge_v0 --set help", "size", "cards a hand"),
         ("train rl --set help", "value", "'scores778' or 'bmcs636'"),
         ("match openai:m rl --seat help", "fallback", "the agent that acts then"),
-        ("train rpi --set help", "self_play", "on the others it plays opponents; a number from 0 to 1"),
+        ("train rpi --set help", "self_play", "on the others it plays opponents (a number from 0 to 1)"),
+        ("list rpi-bmcs", "prior=0.2", "reward of a nat of the policy's log-probability beside the results"),
+        ("list sl", "temperature", "0 takes the likeliest call (a number from 0)"),
+        ("list bis", "nil_limits", "highest rank of a suit's lowest three cards"),
+        ("list spades", "bag_penalty", "points lost for ten bags"),
+        ("list cfr", "noise", "where no regret is positive"),
         ("train jps --set help", "entropy", "a number from 0"),  # of the class that it is built on
         ("train jps --set help", "rollouts", "an integer from 1"),
     ],
@@ -415,10 +420,23 @@ def test_help_says_what_an_option_means(command, name, meaning):
     assert max(map(len, lines)) <= 78
     starts = [k for k, line in enumerate(lines) if not line.startswith(" ")] + [len(lines)]
     told = [" ".join(" ".join(lines[a:b]).split()) for a, b in pairwise(starts)]
-    assert any(text.startswith(f"{name}=") and meaning in text for text in told)
+    assert any(text.startswith(name) and meaning in text for text in told)
 
 
 def test_every_option_of_a_game_is_told():
     for game_id in bidzoo.registry.GAMES:
         names = {name for row in bidzoo.registry.option_rows(game_id) for name in row[0].split(", ")}
         assert names >= {*bidzoo.registry.options(game_id)}
+
+
+def test_list_of_one_says_what_it_is():
+    assert run("list", "bmcs").output.splitlines()[0].startswith("bmcs: Plays as ppo and searches")
+    assert "IMPs a board, mean against expert-polish, expert-acol: +" in run("list", "rpi").output
+    assert run("list", "minibridge").output.splitlines()[:2] == [
+        "minibridge_v0: 2-suit MiniBridge (JPS, Definition 3)",
+        "Gymnasium id: bidzoo/MiniBridge-v0",
+    ]
+    assert run("list", "exact").output.splitlines()[-1] == "no options"
+    for words, problem in (("bmsc", "unknown name 'bmsc'; did you mean 'bmcs'?"), ("rl --json", "expected without")):
+        with pytest.raises((KeyError, ValueError), match=problem):
+            run("list", *words.split())

@@ -1,5 +1,6 @@
 """Wrong values of every option of every agent, game and command are refused, and the error names the option."""
 
+from dataclasses import asdict
 from types import NoneType
 from typing import Any, Literal
 
@@ -32,6 +33,13 @@ def test_agents(name):
     for option, value in wrong_values(target):
         with pytest.raises((ValueError, TypeError), match=rf"\b{option}\b"):
             agents.make(name, **{option: value})
+
+
+@pytest.mark.parametrize("name", ["bmcs", "bmcs-sl", "rpi-bmcs", "bmcs-weighted", "rl-mcs"])
+def test_defaults_are_those_of_the_agent(name):
+    """Not of the class that it is built on."""
+    numbers = asdict(agents.make(name).options)
+    assert {option: agents.options(name)[option] for option in numbers} == numbers
 
 
 @pytest.mark.parametrize("make", [bidzoo.make, bidzoo.make_game])
