@@ -48,12 +48,12 @@ class Seated(Closing):
         self.path: Path | None = None  # of the ledger that new answers go to
         self._ledgers: dict[Path, Ledger[Question, Decision]] = {}
         self._names = list[str]()
+        self._models = list[OpenAI]()
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
+        asked = AS_USUAL if seat is None else seat
         if not all(models):
             raise ValueError("agent 'openai:': no model, expected openai:MODEL, its name at the server")
-        self._models = list[OpenAI]()
-        asked = AS_USUAL if seat is None else seat
         if agents.parts(asked.fallback)[1].startswith(("openai:", "ledger:")):
             raise ValueError(
                 f"--seat fallback={asked.fallback}: a language model, expected an agent that always answers"
@@ -61,32 +61,40 @@ class Seated(Closing):
         if ledger is not None and not models and texts:
             raise ValueError(f"--ledger {ledger}: no model is asked, so no answer is to be kept; leave it out")
         try:
-            used = [asked] * len(models)
-            self._models += (OpenAI(model, base_url, asked, timeout, tell=tell) for model in models)
             if models:
-                path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
-                kept = self._opened(path)
-                self.path = path
+                self._models += (OpenAI(model, base_url, asked, timeout, tell=tell) for model in models)
+                self.path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
+                kept = self._opened(self.path)
             for model, complete in zip(models, self._models):
-                show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
+                show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {self.path}")
                 self._register(f"openai:{model}", model, complete, asked, kept)
-            for text in [text for text in texts if text.startswith("ledger:")]:
-                file, wanted = text.removeprefix("ledger:"), ""
-                if not Path(file).is_file():
-                    file, _, wanted = file.rpartition("#") if "#" in file else (file, "", "")
-                path = Path(file)
-                if not path.is_file():
-                    raise FileNotFoundError(f"{path}: no such ledger")
-                kept = self._opened(path)
-                model, kept_seat = _answered(kept, wanted, asked)
-                self._register(text, model, None, kept_seat, kept)
-                used.append(kept_seat)
-            if seat is not None and used and seat not in used:
-                way = as_options(used[-1]) or "the usual way"
-                raise ValueError(f"--seat {as_options(seat)}: {text} was asked in {way}; leave --seat out, or say that")
+            replayed = {text: self._replay(text, asked) for text in texts if text.startswith("ledger:")}
+            if seat is not None and replayed and not models and seat not in replayed.values():
+                text, way = next(reversed(replayed.items()))
+                raise ValueError(
+                    f"--seat {as_options(seat)}: {text} was asked in {as_options(way) or 'the usual way'};"
+                    " leave --seat out, or say that"
+                )
         except BaseException:
             self.close()
             raise
+
+    def _replay(self, text: str, asked: Seat) -> Seat:
+        """Register ``text``, which is ``ledger:FILE`` or ``ledger:FILE#MODEL``; how its model was asked.
+
+        Raises:
+            FileNotFoundError: no such file.
+            ValueError: as of ``_answered``.
+        """
+        file, wanted = text.removeprefix("ledger:"), ""
+        if not Path(file).is_file() and "#" in file:
+            file, _, wanted = file.rpartition("#")
+        if not Path(file).is_file():
+            raise FileNotFoundError(f"{file}: no such ledger")
+        kept = self._opened(Path(file))
+        model, seat = _answered(kept, wanted, asked)
+        self._register(text, model, None, seat, kept)
+        return seat
 
     def __bool__(self) -> bool:
         return bool(self._ledgers)
