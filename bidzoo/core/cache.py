@@ -10,35 +10,110 @@ A file begins with a checksum of its name and content. What is damaged, whatever
 kernel is compiled and kept anew. Nothing reaches the loader of code that is not what was written.
 """
 
+import os
 import pickle
 import re
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISDIR
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
 import numpy as np
+from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 KEPT = 86_400  # seconds for which the files of other versions of a kernel are kept
 
 _MACHINERY = tuple(Path(__file__).with_name(name) for name in ("cache.py", "linking.py"))
 _COMPILED_BY_NAME = {"builtins", "math", "numba", "numpy"}  # numba's own forms of them: its version tells all
+READ_ONLY = "BIDZOO_READ_ONLY_CACHE"  # what ``NUMBA_CACHE_DIR`` was, where ``find_cache`` has replaced it
 _unwritable = False
+_where = ""
+
+
+def find_cache() -> bool:
+    """Let numba keep what it compiles, and return whether it can.
+
+    The folder is ``NUMBA_CACHE_DIR``, beside the sources, the user's cache, or a temporary one, the first that can be
+    written. The last two may be gone or full of old kernels when they are needed next, so ``say_where`` tells of them.
+    """
+    global _where
+    given = numba.config.CACHE_DIR
+    try:
+        if not (given or _has_home() or os.access(Path(__file__).parent, os.W_OK)):
+            raise RuntimeError("no home")  # numba would make a folder called ~
+        folder = njit(cache=True)(find_cache)._cache.cache_path  # compiles nothing
+        if given and not Path(folder).is_relative_to(given):
+            _where = f"NUMBA_CACHE_DIR {given} cannot be written, so compiled kernels go to {folder}"
+    except RuntimeError:  # a read-only installation without a home: the usual container
+        try:
+            folder = _temporary()
+        except OSError:
+            _where = "compiled kernels can be kept nowhere, so every process compiles them; set NUMBA_CACHE_DIR"
+            say_where()
+            return False
+        os.environ[READ_ONLY] = given
+        numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder
+        way = f"NUMBA_CACHE_DIR {given} cannot be written" if given else "set NUMBA_CACHE_DIR to a folder that stays"
+        _where = f"compiled kernels go to {folder}; {way}"
+    return True
+
+
+def _has_home() -> bool:
+    return os.path.isabs(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~"))
+
+
+def _temporary() -> str:
+    """This user's folder for compiled kernels among the temporary ones, which nobody else can write to."""
+    if hasattr(os, "getuid"):
+        path = Path(tempfile.gettempdir(), f"bidzoo-{os.getuid()}")
+        with suppress(OSError):
+            path.mkdir(0o700, exist_ok=True)
+            status = path.lstat()
+            if S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077:
+                return str(path)
+    return tempfile.mkdtemp(prefix="bidzoo-")
+
+
+def say_where() -> None:
+    """Say once where kernels go, if it is a folder that nobody would expect."""
+    global _where
+    if _where:
+        print(f"bidzoo: {_where}", file=sys.stderr, flush=True)
+        _where = ""
+
+
+KEEPS = find_cache()
 
 
 class _SealedFile(IndexDataCacheFile):
-    """numba's index and data files, each behind a checksum; where one is damaged or cannot be read, nothing is kept."""
+    """numba's index and data files, each behind a checksum; where one is damaged or cannot be read, nothing is kept.
 
-    def intact(self, name: str) -> bool:
-        """Whether the data file ``name`` is there as it was written."""
-        return self._read(name) is not None
+    They are written to ``folder``; what is not there is looked for in the ``others``, too.
+    """
+
+    def __init__(self, folder: str, others: Sequence[str], name: str, stamp: str) -> None:
+        super().__init__(folder, name, stamp)
+        self._others = [_SealedFile(other, (), name, stamp) for other in others]
+
+    def holds(self, key: Any) -> bool:
+        """Whether the code of that key is there as it was written."""
+        name = self._load_index().get(key)  # the index is written first
+        here = name is not None and self._read(name) is not None
+        return here or any(other.holds(key) for other in self._others)
+
+    def load(self, key: Any) -> Any:
+        """The code of that key, None if it is nowhere."""
+        data = super().load(key)
+        return data if data is not None else next(filter(None, (other.load(key) for other in self._others)), None)
 
     def _load_index(self) -> dict[Any, str]:
         content = self._read(self._index_name)
@@ -95,7 +170,16 @@ class KernelCache(FunctionCache):
 
     @cached_property
     def _cache_file(self) -> _SealedFile:
-        return _SealedFile(self.cache_path, f"{self._stem}{self.digest[:32]}", self.digest)
+        return _SealedFile(self.cache_path, self._read_only, f"{self._stem}{self.digest[:32]}", self.digest)
+
+    @property
+    def _read_only(self) -> list[str]:
+        """Where somebody else may have compiled this kernel, as an image has: in the first folder of ``find_cache``."""
+        source = Path(self.made_of.__code__.co_filename)
+        given = os.environ.get(READ_ONLY, numba.config.CACHE_DIR)
+        folder = Path(given, self._impl.locator.get_suitable_cache_subpath(str(source)))
+        first = str(folder if given else source.parent / "__pycache__")
+        return [first] if first != self.cache_path else []
 
     @property
     def _stem(self) -> str:
@@ -105,13 +189,15 @@ class KernelCache(FunctionCache):
 
     def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
         """Whether the form for arguments of these types is on disk, undamaged."""
-        file = self._cache_file
-        name = file._load_index().get(self._index_key(signature, codegen))
-        return name is not None and file.intact(name)  # the index is written first
+        is_kept = self._cache_file.holds(self._index_key(signature, codegen))
+        if not is_kept:
+            say_where()
+        return is_kept
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep compiled code; if that fails, as on a full disk, say so once and go on without."""
         global _unwritable
+        say_where()
         try:
             super().save_overload(signature, data)
             self._sweep()

@@ -101,9 +101,12 @@ def announce() -> None:
 def in_background(job: Job) -> bool:
     """Have ``job`` compiled by the background process, and return whether plain Python is to do meanwhile.
 
-    False if there is no such process, or it has ended because it finds other sources: the caller compiles for itself.
-    One that was killed, as where memory is short, is not begun again: plain Python does for the rest of this process.
+    False if there is no such process, or it has ended because it finds other sources, or no way to begin: the caller
+    compiles for itself. One that was killed, as where memory is short, is not begun again: plain Python does for the
+    rest of this process.
     """
+    if job[0] == "__main__":  # which is another module there
+        return False
     if job not in _asked:
         _asked.add(job)
         if _ask(pickle.dumps(job)):
@@ -112,24 +115,28 @@ def in_background(job: Job) -> bool:
 
 
 def _was_killed(worker: subprocess.Popen[bytes]) -> bool:
-    """Whether ``worker`` has ended otherwise than by itself; says so once."""
+    """Whether a signal has ended ``worker``; says so once."""
     global _said_killed
-    if worker.returncode and not _said_killed:
+    is_killed = worker.returncode < 0
+    if is_killed and not _said_killed:
         _said_killed = True
         print(KILLED, file=sys.stderr, flush=True)
-    return bool(worker.returncode)
+    return is_killed
 
 
 def _ask(job: bytes) -> bool:
     global _worker
+    if not sys.executable:  # Python within another program
+        return False
     try:
         if _worker is None:
+            places = os.pathsep.join(path or os.getcwd() for path in sys.path)
             _worker = subprocess.Popen(
-                [sys.executable, "-m", "bidzoo.core.compiler"],
+                [sys.executable, "-P", *["-O"] * sys.flags.optimize, "-m", "bidzoo.core.compiler"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, VARIABLE: "now", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={**os.environ, VARIABLE: "now", "PYTHONPATH": places},
                 start_new_session=True,  # Ctrl-C is not for it: it ends with its work
             )
         assert _worker.stdin is not None

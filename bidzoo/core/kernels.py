@@ -158,7 +158,12 @@ class Kernel:
     def _is_ready(self, arguments: tuple[Any, ...]) -> bool:
         """Whether to call the compiled form with such ``arguments`` now; if not, it is compiled in the background."""
         signature = self._missing(arguments)
-        return signature is None or not compiling.in_background((*self.key, self.compiled._cache.digest, signature))
+        if signature is None:
+            return True
+        if compiling.in_background((*self.key, self.compiled._cache.digest, signature)):
+            return False
+        compiling.announce()
+        return True
 
     def _wait(self, arguments: tuple[Any, ...]) -> None:
         """Become compiled, which is announced if a call with ``arguments`` has to wait for it."""

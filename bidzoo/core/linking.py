@@ -25,14 +25,9 @@ with the same bytes.
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from copy import copy
 from functools import partial
-from pathlib import Path
-from stat import S_ISDIR
 from typing import Any
 
 import numba
@@ -93,39 +88,14 @@ def _numbers(args: tuple[Any, ...], kws: dict[str, Any]) -> tuple[tuple[Any, ...
 def _keep(dispatcher: Any, function: Callable[..., Any], form: str) -> None:
     """Keep compiled code between processes, under a digest of all that it was made of, or not at all."""
     try:
-        from bidzoo.core.cache import KernelCache
+        from bidzoo.core.cache import KEEPS, KernelCache
 
-        dispatcher._cache = KernelCache(function, form, options(function))
+        if KEEPS:
+            dispatcher._cache = KernelCache(function, form, options(function))
     except (ImportError, AttributeError, TypeError):  # a version of numba whose cache is another
         if BODIES:
             raise
 
-
-def find_cache() -> None:
-    """Let numba cache what it compiles: beside the sources, in the user's cache, or in a temporary folder."""
-    try:
-        njit(cache=True)(find_cache)  # compiles nothing
-    except RuntimeError:  # a read-only installation without a home: the usual container
-        config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = _temporary()
-        print(
-            f"bidzoo: compiled kernels go to {config.CACHE_DIR}; set NUMBA_CACHE_DIR to a folder that stays",
-            file=sys.stderr,
-        )
-
-
-def _temporary() -> str:
-    """This user's folder for compiled kernels among the temporary ones, which nobody else can write to."""
-    if hasattr(os, "getuid"):
-        path = Path(tempfile.gettempdir(), f"bidzoo-{os.getuid()}")
-        with suppress(OSError):
-            path.mkdir(0o700, exist_ok=True)
-            status = path.lstat()
-            if S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077:
-                return str(path)
-    return tempfile.mkdtemp(prefix="bidzoo-")
-
-
-find_cache()
 
 if hasattr(os, "register_at_fork"):  # a child that is forked while another thread compiles would wait for it for ever
     os.register_at_fork(

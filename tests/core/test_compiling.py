@@ -241,19 +241,19 @@ def test_an_unknown_policy_is_named(monkeypatch):
 
 
 def test_nowhere_to_keep_kernels(start, tmp_path):
-    """A read-only installation without a home: a temporary folder and one sentence."""
+    """A read-only installation without a home: a temporary folder, and one sentence when the first goes there."""
     script = """
-import json, os, tempfile, numba.core.caching as caching
+import json, sys, tempfile, numba.core.caching as caching
 tempfile.tempdir = None  # not that of the process that was forked
 known = caching.CacheImpl._locator_classes
 caching.CacheImpl._locator_classes = [one for one in known if "UserProvided" in one.__name__]
-import bidzoo
+sys.path.insert(0, ".")
 from numba import config
-env = bidzoo.make("mini_hanabi_v0")
-env.reset(seed=1)
-env.step(0)
+from own import own_row
+own_row(1)
 print(json.dumps(config.CACHE_DIR))
 """
+    (tmp_path / "own.py").write_text("from bidzoo.core.kernels import row\n@row\ndef own_row(x: int):\n    return x\n")
     folder = tmp_path / f"bidzoo-{os.getuid()}"  # the same for every process
     for _ in range(2):
         ((kept, error),) = start([script], cache="", TMPDIR=str(tmp_path))
@@ -262,6 +262,120 @@ print(json.dumps(config.CACHE_DIR))
     folder.chmod(0o777)  # somebody else could have put code there
     ((kept, _),) = start([script], cache="", TMPDIR=str(tmp_path))
     assert Path(kept).parent == tmp_path and kept != str(folder)
+
+
+STEP = """
+import bidzoo
+from numba import config
+env = bidzoo.make("mini_hanabi_v0")
+env.reset(seed=1)
+env.step(0)
+"""
+
+
+def test_what_an_image_has_compiled_is_used_where_it_cannot_be_written(start, tmp_path):
+    """Its folder is read; only what is missing goes elsewhere, which is said then."""
+    image, own = tmp_path / "image", tmp_path / "own"
+    start([f"import json\n{STEP}print(json.dumps(0))"], cache=image, BIDZOO_COMPILE="now")
+    kept = {path: path.stat().st_mtime_ns for path in image.rglob("*.nb?")}
+    script = f"""
+import json, numba.core.caching as caching, numpy as np
+for locator in caching.CacheImpl._locator_classes:
+    if "UserWide" not in locator.__name__:
+        locator.from_function = classmethod(lambda *arguments: None)  # not to be written
+{STEP}
+from bidzoo.core.kernels import KERNELS
+if MORE:
+    from bidzoo.core.streams import Streams
+    Streams.at(0, np.arange(3)).random(1)
+forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
+print(json.dumps(sum(form.stats.cache_misses.total() for form in forms)))
+"""
+    for policy in ("now", "background"):
+        used = start([f"MORE = False{script}"], cache=image, XDG_CACHE_HOME=str(own), BIDZOO_COMPILE=policy)
+        assert used == [(0, "")]
+    assert kept and kept == {path: path.stat().st_mtime_ns for path in image.rglob("*.nb?")}
+    assert not [*own.rglob("*.nb?")]
+    ((missed, error),) = start([f"MORE = True{script}"], cache=image, XDG_CACHE_HOME=str(own), BIDZOO_COMPILE="now")
+    assert missed > 0 and [*own.rglob("*.nbi")]
+    assert error.startswith(f"bidzoo: NUMBA_CACHE_DIR {image} cannot be written, so compiled kernels go to {own}")
+    assert error.count("\n") == 1
+
+
+def test_a_home_that_nobody_knows_makes_no_folder_of_its_name(start, tmp_path):
+    script = f"""
+import json, os, tempfile
+tempfile.tempdir = None  # not that of the process that was forked
+os.path.expanduser, os.access = lambda path: path, lambda *arguments: False
+{STEP}
+print(json.dumps(config.CACHE_DIR))
+"""
+    ((kept, _),) = start([script], cache="", TMPDIR=str(tmp_path), XDG_CACHE_HOME="")
+    assert kept == str(tmp_path / f"bidzoo-{os.getuid()}") and not (tmp_path / "~").exists()
+
+
+def test_where_nothing_can_be_written_kernels_run_without_being_kept(start):
+    script = f"""
+import json, tempfile, numba.core.caching as caching
+def nowhere(*arguments, **options):
+    raise FileNotFoundError("No usable temporary directory")
+tempfile.gettempdir = tempfile.mkdtemp = nowhere
+caching.CacheImpl._locator_classes = []
+{STEP}
+print(json.dumps(int(env.last()[0]["action_mask"].sum())))
+"""
+    ((actions, error),) = start([script], cache="", BIDZOO_COMPILE="now")
+    assert actions > 0 and error == (
+        "bidzoo: compiled kernels can be kept nowhere, so every process compiles them; set NUMBA_CACHE_DIR\n"
+    )
+
+
+ROW = """
+import sys, time
+from bidzoo.core import compiling
+from bidzoo.core.streams import next_row
+import numpy as np
+until = time.monotonic() + 120
+while not next_row.compiled.signatures and time.monotonic() < until:
+    next_row(np.uint64(0))
+print(len(next_row.compiled.signatures), next_row.compiled.stats.cache_hits.total())
+"""
+
+
+def run_row(folder, script, *words):
+    environment = {**os.environ, "BIDZOO_COMPILE": "background", "NUMBA_CACHE_DIR": str(folder / "kernels")}
+    command = [sys.executable, *words, "-c", script]
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=True
+    )
+    return ended.stdout.split(), ended.stderr
+
+
+def test_the_compiler_reads_no_modules_of_the_working_directory(tmp_path):
+    (tmp_path / "random.py").write_text("raise SystemExit(1)")
+    assert run_row(tmp_path, ROW, "-P") == (["1", "1"], "")  # made in the background, loaded here
+
+
+def test_the_compiler_is_python_of_the_same_options(tmp_path):
+    """Bytecode without docstrings is another, so its kernels are."""
+    assert run_row(tmp_path, ROW, "-OO") == (["1", "1"], "")
+
+
+@pytest.mark.parametrize("python", ["''", "None", "'/bin/false'", "'/nowhere/python'"])
+def test_where_no_compiler_can_be_begun_the_caller_compiles_and_says_so(tmp_path, python):
+    """It ends with an error, as where there may be no more processes, or Python is part of another program."""
+    script = ROW.replace("import numpy", f"sys.executable = {python}\nimport numpy")
+    assert run_row(tmp_path, script) == (["1", "0"], f"{compiling.SAID}\n")
+
+
+def test_a_kernel_of_a_script_is_compiled_by_the_script(tmp_path):
+    """The compiler has another ``__main__``; kernels of modules are made there as ever."""
+    own = "from bidzoo.core.kernels import row\n@row\ndef own(x: int) -> int:\n    return x + 1\n"
+    script = ROW.replace("until =", f"{own}until =", 1)
+    script += "while not own.compiled.signatures:\n    own(1)\nprint(own(1))"
+    (tmp_path / "script.py").write_text(script)
+    code = f"import runpy; runpy.run_path({str(tmp_path / 'script.py')!r}, run_name='__main__')"
+    assert run_row(tmp_path, code) == (["1", "1", "2"], f"{compiling.SAID}\n")
 
 
 def test_kernels_travel_by_name():
