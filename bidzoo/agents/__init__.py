@@ -202,8 +202,9 @@ def _load(target: str | Callable[..., Any]) -> Any:
 
 
 MEASURED = (
-    "strength: bridge in IMPs a board against networks that imitate Polish club and Acol (docs/agents/expert.md),\n"
-    "Spades in points a round against bis, rb and io, ± standard error; ms a call: CPU time at one table, on x86-64"
+    "strength: bridge in IMPs a board against networks that imitate Polish club\n"
+    "and Acol (docs/agents/expert.md), Spades in points a round against bis, rb\n"
+    "and io, ± standard error; ms a call: CPU time at one table, on x86-64"
 )
 
 

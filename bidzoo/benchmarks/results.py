@@ -1,6 +1,5 @@
 """Result tables: saved as JSON with command, seed and version, read back by the report."""
 
-import json
 import math
 import platform
 import shlex
@@ -15,7 +14,7 @@ import numpy as np
 
 from bidzoo import __version__
 from bidzoo.core.options import NotFinite, Weight, Whole, literal
-from bidzoo.core.schema import csv_rows, json_value, parse, shown
+from bidzoo.core.schema import csv_rows, json_text, json_value, parse, shown
 from bidzoo.core.storage import replace_file
 from bidzoo.core.threads import cores
 
@@ -180,7 +179,7 @@ def save(
         "tables": [{**vars(table), "columns": list(table.columns), "rows": _plain(table.rows)} for table in tables],
         "figures": [{name: x for name, x in vars(figure).items() if x or name != "errors"} for figure in figures],
     }
-    text = json.dumps(_finite(document), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json_text(_finite(document), indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(Path(path), f"{text}\n".encode())
 
 

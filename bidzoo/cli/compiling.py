@@ -1,13 +1,14 @@
 """``bidzoo compile``: every kernel of games and agents, before anybody waits for one."""
 
+import os
 import tempfile
 import time
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from bidzoo.cli.options import progress, say
-from bidzoo.core.compiling import few_collections
+from bidzoo.cli.options import counted, going_on, progress, say
+from bidzoo.core.compiling import POLICIES, VARIABLE, few_collections
 from bidzoo.core.jobs import Meter, meanwhile
 
 if TYPE_CHECKING:
@@ -38,15 +39,19 @@ def compile_kernels(
     from bidzoo.core import jobs, threads
 
     began = time.perf_counter()
+    os.environ[VARIABLE] = POLICIES[1]  # nobody is told to use this command
     game_ids = {registry.game_id(name) for name in games} if games else set(registry.loadable())
     parts = apart([item for item in everything() if item[0] in game_ids])
     with tempfile.TemporaryDirectory() as folder, progress() as report:
         meter = Meter(folder, {_name(item): SECONDS.get(item, 1) for part in parts for item in part})
-        with meanwhile(lambda _: report("compiling, seconds of one processor", *meter.read()), 0, 0.5):
+        with (
+            going_on("the kernels that are done"),
+            meanwhile(lambda _: report("compiling, seconds of one processor", *meter.read()), 0, 0.5),
+        ):
             work = [(meter, *part) for part in parts]
             for _ in jobs.as_completed(use_all, work, workers or threads.cores(), "loky"):
                 pass
-    say(f"kernels of {len(game_ids)} games and their agents: {time.perf_counter() - began:.0f} s")
+    say(f"kernels of {counted(len(game_ids), 'game')} and of their agents: {time.perf_counter() - began:.0f} s")
 
 
 def everything() -> list[Work]:

@@ -22,6 +22,7 @@ from bidzoo.cli.options import (
     say,
     solving,
 )
+from bidzoo.core.schema import json_text
 from bidzoo.core.storage import replace_file
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _report(path: Path, source: object, boards: int, faults: "list[Fault]", more
     gone = [fault._asdict() for fault in faults if fault.lost == "board"]
     parts = [fault._asdict() for fault in faults if fault.lost != "board"]
     document = {"file": str(source), "boards": boards, "left_out": gone, "parts_left_out": parts, **more}
-    replace_file(path, (dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+    replace_file(path, (json_text(document, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 class _Tables(NamedTuple):

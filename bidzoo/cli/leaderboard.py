@@ -23,6 +23,7 @@ from bidzoo.cli.options import (
     workers_beside,
 )
 from bidzoo.core.schema import visible
+from bidzoo.core.storage import check_writable
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.leaderboard import Challenge
@@ -53,7 +54,7 @@ def challenges() -> None:
     for challenge in leaderboard.CHALLENGES.values():
         game_options = " ".join(f"{name}={value}" for name, value in challenge.options.items())
         game, opponents = (challenge.env_id, game_options), ", ".join(challenge.opponents)
-        table.add(challenge.name, *game, opponents, challenge.boards, challenge.seed, challenge.unit)
+        table.add(challenge.name, *game, opponents, challenge.boards, str(challenge.seed), challenge.unit)
     printing.show([table])
 
 
@@ -89,6 +90,7 @@ def enter(
         suite_ledger(None if models else ledger, f"leaderboard-{challenge}", agent) as ledger_path,
         progress() as report,
     ):
+        check_writable(json or Path("runs", "leaderboard", "entry.json"))  # before the work
         entry = leaderboard.enter(the_challenge, agent, source, workers, ledger_path, report)
         path = json or in_runs(f"leaderboard/{challenge}-{plain_name(entry.name)}", agent, ending=".json")
         leaderboard.save(path, entry)  # before the ledger is removed

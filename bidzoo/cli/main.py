@@ -18,7 +18,7 @@ from bidzoo.cli import bench, bluechip, compiling, deals, exploit, leaderboard, 
 from bidzoo.core import plugins
 from bidzoo.core.jobs import WorkersDiedError
 from bidzoo.core.options import UnknownOptionError, choose_from
-from bidzoo.core.schema import visible
+from bidzoo.core.schema import LETTERS, visible
 
 EXTRAS = {  # what to install for a package that is missing
     **dict.fromkeys(("torch", "matplotlib"), "train"),
@@ -219,10 +219,12 @@ def main(commands: Callable[[], Any] | None = None) -> None:
 
     What other people's code raises, ``SystemExit`` too, keeps its traceback from their first frame on; status 1.
     """
+    _open_closed_streams()
     options.watch()
     warnings.showwarning = _show_once
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
-        sys.stdout.reconfigure(errors="replace")  # of an encoding without suits
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape", "backslashreplace"):
+            stream.reconfigure(errors=LETTERS)
     try:
         (commands or app)()
     except BaseException as problem:
@@ -232,6 +234,16 @@ def main(commands: Callable[[], Any] | None = None) -> None:
             options.end_workers()
         options.leave_if_stopped(status)
         raise SystemExit(status) from None
+
+
+def _open_closed_streams() -> None:
+    """Give standard streams that are closed, as under some daemons, to nowhere; a file would take their place else."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # the lowest one that is free
+        pass
+    os.close(number)
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115  to the end of this process
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def _status_of(problem: BaseException) -> Any:

@@ -52,7 +52,12 @@ def say(text: object, err: bool = False) -> None:
     if err and _Output.console is not None:  # bars are being drawn: a line of its own, above them
         _Output.console.print(visible(str(text)), markup=False, highlight=False, emoji=False)
     else:
-        typer.echo(visible(str(text)), err=err)
+        try:
+            print(visible(str(text)), file=sys.stderr if err else sys.stdout, flush=True)
+        except BrokenPipeError:  # who reads has heard enough
+            raise
+        except OSError as problem:
+            raise OSError(problem.errno, problem.strerror, f"standard {'error' if err else 'output'}") from problem
 
 
 @contextmanager

@@ -5,6 +5,7 @@ unions, a ``TypedDict`` or a dict of fields (``NotRequired`` may be missing), a 
 the place, what was found there and what is expected.
 """
 
+import codecs
 import csv
 import json
 import re
@@ -36,6 +37,18 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+_LETTERS = dict(zip("♠♥♦♣♤♡♢♧−─│×–·’", "SHDC" * 2 + "--|x--'")) | {"±": "+-", "…": "...", "→": "->"}
+
+
+def _in_letters(problem: UnicodeError) -> tuple[str, int]:
+    assert isinstance(problem, UnicodeEncodeError)
+    return "".join(_LETTERS.get(c, "?") for c in problem.object[problem.start : problem.end]), problem.end
+
+
+LETTERS = "bidzoo.letters"  # how streams of an encoding without suits take them: as letters
+codecs.register_error(LETTERS, _in_letters)
 
 
 def shortened(problem: object) -> str:
@@ -88,6 +101,12 @@ def answered_json(content: bytes, where: str | Path) -> Any:
 def sound_text(text: str) -> str:
     """``text`` with U+FFFD for each half of a pair that stands alone, so that it can be written as UTF-8."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def json_text(value: Any, **options: Any) -> str:
+    """``json.dumps`` of what ``json_value`` reads again: names of files may hold bytes that are no text (U+FFFD)."""
+    text = json.dumps(value, ensure_ascii=False)
+    return json.dumps(value if (sound := sound_text(text)) == text else json.loads(sound), **options)
 
 
 def json_lines(content: bytes, path: Path) -> Iterator[tuple[int, Any]]:

@@ -32,7 +32,7 @@ from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
 import numpy as np
 
 from bidzoo.core.kernels import U8
-from bidzoo.core.schema import json_value, parse, shown
+from bidzoo.core.schema import json_text, json_value, parse, shown
 
 if sys.platform == "win32":
     import msvcrt
@@ -190,7 +190,8 @@ class Lock:
         self.release = weakref.finalize(self, _release, file, lock_path, os.getpid())
         with suppress(OSError):  # where the disk is full, the claim holds without saying whose it is
             file.truncate(0)
-            file.write(f"process {os.getpid()} on {platform.node()}: {shlex.join(sys.argv)}"[:300].encode())
+            holder = f"process {os.getpid()} on {platform.node()}: {shlex.join(getattr(sys, 'argv', []))}"[:300]
+            file.write(holder.encode(errors="backslashreplace"))
 
 
 def _claim(file: FileIO) -> bool:
@@ -325,7 +326,7 @@ class Journal(Growing):
         Raises:
             ValueError: the file has another header, or another process works on it.
         """
-        self.size, self._header = size, json.dumps(header, sort_keys=True).encode() + b"\n"
+        self.size, self._header = size, json_text(header, sort_keys=True).encode() + b"\n"
         super().__init__(path)
 
     def append(self, records: U8) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from bidzoo.core.cards import HAND_SIZE
 from bidzoo.core.kernels import State, States
 from bidzoo.core.options import choose_from
+from bidzoo.core.schema import LETTERS
 from bidzoo.envs.game import Game
 from bidzoo.envs.picture import Picture, tiled
 
@@ -57,7 +58,9 @@ class Screen:
         if self._place is None or not self._place.open:
             self._place = _find_place(self._title)
         if self._place is None:
-            print("\n\n".join(game.text(state) for state in states))  # the one place that prints
+            text = "\n\n".join(game.text(state) for state in states)
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+            print(text.encode(encoding, LETTERS).decode(encoding))  # the one place that prints
         else:
             self._place.show(tiled([game.picture(state) for state in states]))
             self._last_drawn = time.monotonic()

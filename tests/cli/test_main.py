@@ -1,6 +1,8 @@
 """The command line as a whole: what it lists, and one line for an error that one can do something about."""
 
 import json
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -169,16 +171,17 @@ def test_a_page_is_not_written_over_results(capsys, monkeypatch, tmp_path):
 def test_standard_input_may_be_closed(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     assert "standard input: no boards" in refused(capsys, monkeypatch, "replay", "-")
+    sys.stdin.close()
 
 
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # the latter is the C locale's
 def test_tables_on_an_ascii_terminal(monkeypatch, errors):
     out = TextIOWrapper(BytesIO(), "ascii", errors)
     monkeypatch.setattr(sys, "stdout", out)
-    monkeypatch.setattr(main, "app", lambda: print("0.5 ± 0.1"))
+    monkeypatch.setattr(main, "app", lambda: print("♠4 0.5 ± 0.1 é"))
     main.main()
     out.flush()
-    assert out.buffer.getvalue() == b"0.5 ? 0.1\n"
+    assert out.buffer.getvalue() == b"S4 0.5 +- 0.1 ?\n"
 
 
 @pytest.mark.parametrize(
@@ -440,3 +443,44 @@ def test_list_of_one_says_what_it_is():
     for words, problem in (("bmsc", "unknown name 'bmsc'; did you mean 'bmcs'?"), ("rl --json", "expected without")):
         with pytest.raises((KeyError, ValueError), match=problem):
             run("list", *words.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of its own")
+@pytest.mark.parametrize(
+    ("streams", "status", "out", "error"),
+    [
+        ("2>&-", 0, "sayc against pass: ", ""),  # as under a daemon
+        (">&-", 0, "", ""),
+        ("<&- >&- 2>&-", 0, "", ""),
+        ("> /dev/full", 2, "", "bidzoo: standard output: no space left on device\n"),
+    ],
+)
+def test_standard_streams_may_be_closed_or_full(tmp_path, streams, status, out, error):
+    command = f'"{sys.executable}" -m bidzoo match sayc pass --boards 3 --json here.json {streams}'
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == status and out in done.stdout and done.stderr.startswith(error), done
+    assert bool(error) or results.load(tmp_path / "here.json")["tables"]
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names of files are text")
+def test_names_of_files_may_hold_bytes_that_are_no_text(tmp_path, monkeypatch):
+    """What is written of them can be read again."""
+    folder = Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    boards, deals = (os.fsdecode(b"cl\xe9b" + ending) for ending in (b".pbn", b".npz"))
+    small = ("--set", "iterations=1", "--set", "boards=16", "--boards", "4", "--threads", "1")
+    for command in (
+        ("match", "sayc", "pass", "--boards", "4", "--out", boards),
+        ("deals", "import", boards, "--out", deals, "--json", os.fsdecode(b"left\xe9.json")),
+        ("deals", "info", deals),
+        ("match", "sayc", "pass", "--deals", boards, "--json", os.fsdecode(b"m\xe9.json")),
+        ("bench", "bridge", "--agents", "sayc,pass", "--boards", "4", "--json", f"{folder}/bench.json"),
+        ("train", "ppo", "--deals", deals, "--out", os.fsdecode(b"p\xe9"), *small),
+        ("train", "ppo", "--start", f"{os.fsdecode(b'p')}\udce9/network.safetensors", "--out", "again", *small),
+        ("train", "ppo", "--start", f"{os.fsdecode(b'p')}\udce9/network.safetensors", "--out", "again", *small),
+        ("match", "again/network.safetensors", "pass", "--boards", "4"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["bidzoo", *command])
+        assert run(*command).exit_code == 0, command
+    assert results.load(folder / os.fsdecode(b"m\xe9.json"))["command"].startswith("bidzoo match sayc pass")

@@ -13,7 +13,6 @@ weights come from.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
@@ -32,7 +31,7 @@ from bidzoo.core.calls import Call
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, U64, States, batched, row
 from bidzoo.core.options import Checked, Range, Weight, checked
-from bidzoo.core.schema import json_value, parse
+from bidzoo.core.schema import json_text, json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams, next_row, unit_row
 from bidzoo.envs.asking import Answer, AtTable
@@ -397,9 +396,7 @@ def weight_file(network: Weights, provenance: Mapping[str, Any], bits: int | Non
             whole = np.rint(array / np.where(step > 0, step, 1)[..., None])
             stored[name], stored[name + STEP] = np.ascontiguousarray(whole, np.int8), np.asarray(step, np.float32)
     metadata = {"format": network.form, "architecture": asdict(network.architecture), "provenance": provenance}
-    text = json.dumps(
-        {**metadata, **({} if bits is None else {"bits": bits}), "digest": digest(stored)}, sort_keys=True
-    )
+    text = json_text({**metadata, **({} if bits is None else {"bits": bits}), "digest": digest(stored)}, sort_keys=True)
     content: bytes = to_bytes(stored, {"bidzoo": text})  # one entry: safetensors writes several in any order
     return content
 

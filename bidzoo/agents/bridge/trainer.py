@@ -34,7 +34,7 @@ from bidzoo.agents.bridge.network import Network, Weights, weight_file
 from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors, within
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import Checked, Count, NotFinite, Seed, Weight, Whole
-from bidzoo.core.schema import csv_rows, json_value, parse, shortened, shown
+from bidzoo.core.schema import csv_rows, json_text, json_value, parse, shortened, shown
 from bidzoo.core.storage import Closing, Lock, replace_file, sweep
 from bidzoo.core.streams import Streams
 
@@ -362,7 +362,7 @@ class Checkpoint(Closing):
         ``restore`` refuses a checkpoint of other ``inputs`` (digests), or of other ``options`` (``LENGTHS`` apart).
         """
         self.path, self.file = Path(path), Path(path, CHECKPOINT)
-        self.identity = json.loads(json.dumps({"algorithm": algorithm, **options}))
+        self.identity = json.loads(json_text({"algorithm": algorithm, **options}))
         self.inputs = dict(inputs)
         self.rows: list[dict[str, float]] = []  # one a measurement
         self.metrics: list[Metrics] = []  # of the iterations since the last one
@@ -402,7 +402,7 @@ class Checkpoint(Closing):
         metadata = {"step": step, "identity": self.identity, "inputs": self.inputs}
         metadata |= {"rows": self.rows, "metrics": self.metrics}
         metadata["digest"] = digest({name: tensor.numpy() for name, tensor in tensors.items()})
-        replace_file(self.file, save(tensors, {"state": json.dumps(metadata)}))
+        replace_file(self.file, save(tensors, {"state": json_text(metadata)}))
         self._write_files()
         self._saved = time.monotonic()
         self._saving = self._saved - began

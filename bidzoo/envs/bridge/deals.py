@@ -5,7 +5,6 @@ Double-dummy tricks are ``tricks[5 * declarer + strain]``: what declarer (N E S 
 """
 
 import hashlib
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -20,7 +19,7 @@ from bidzoo.core.arrays import Numbers, Plan, Text, load_npz, save_npz
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal
 from bidzoo.core.kernels import I8, I64, U8, State, assign_row, batched, row, rows_a_thread
 from bidzoo.core.options import column, integers
-from bidzoo.core.schema import json_value, parse
+from bidzoo.core.schema import json_text, json_value, parse
 from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board, Fault, Hands
@@ -70,7 +69,7 @@ class DealSet(NamedTuple):
         Same deals, same provenance: same bytes.
         """
         check(self.hands, self.tricks, "deals")
-        text = np.array(json.dumps(provenance or {}, sort_keys=True))
+        text = np.array(json_text(provenance or {}, sort_keys=True))
         owner, tricks = pack_hands(self.hands), pack_tricks(self.tricks)
         save_npz(Path(path), format=np.array(FORMAT), provenance=text, owner=owner, tricks=tricks)
 
@@ -175,6 +174,8 @@ def is_estimated(provenance: Mapping[str, Any]) -> bool:
 
 def read_deals(path: Path) -> tuple[I64, I8, dict[str, Any]]:
     """Hands ``[n, 4]``, tricks ``[n, 20]`` and provenance of a deal file; shapes are checked, the deals are not."""
+    if path.suffix.lower() in READERS:
+        raise ValueError(f"{path}: a file of boards, expected deals (.npz), which `bidzoo deals import` makes of it")
     if path.suffix.lower() != ".npz" and path.is_file() and not is_zipfile(path):
         raise _other_format(path, ".npz (deals)")
     fields = load_npz(path, "an .npz deal file", _PLAN)
