@@ -52,7 +52,8 @@ def find_cache() -> bool:
             raise RuntimeError("no home")  # numba would make a folder called ~
         folder = njit(cache=True)(find_cache)._cache.cache_path  # compiles nothing
         if given and not Path(folder).is_relative_to(given):
-            _where = f"NUMBA_CACHE_DIR {given} cannot be written, so compiled kernels go to {folder}"
+            place = folder if Path(folder).name == "__pycache__" else Path(folder).parent  # of all modules
+            _where = f"NUMBA_CACHE_DIR {given} cannot be written, so compiled kernels go to {place}"
     except RuntimeError:  # a read-only installation without a home: the usual container
         try:
             folder = _temporary()
