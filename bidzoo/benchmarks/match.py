@@ -13,7 +13,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +22,7 @@ from bidzoo.agents.spades.games import share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
-from bidzoo.core.storage import Closing, Ledger, code_of, source_digest
+from bidzoo.core.storage import Closing, Ledger, code_of, content_digest, source_digest
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
@@ -236,7 +235,7 @@ class MatchLedger(Closing):
         if unknown := [policy.name for policy in policies if id(policy) not in self._policies]:
             raise ValueError(f"{', '.join(unknown)}: not one of the policies that the ledger was opened with")
         digests = [self._digests[id(policy)] for policy in policies]
-        match = joblib.hash((source_digest(__name__, *code_of(game)), game, digests, seed, policy_seed))
+        match = content_digest((source_digest(__name__, *code_of(game)), game, digests, seed, policy_seed))
         players = " ".join(policy.name for policy in policies)
         return [MatchJob(players, match, " ".join(map(str, share))) for share in shares]
 
@@ -282,10 +281,9 @@ def digests(policy: Policy) -> str:
 
 def _content(policy: Policy) -> str:
     try:
-        digest: str = joblib.hash((policy, _packaged()))
+        return content_digest((policy, _packaged()))
     except Exception as problem:  # whatever its parts raise
         raise ValueError(f"{policy.name}: cannot be pickled, to tell it from others in a file: {problem}") from problem
-    return digest
 
 
 @cache

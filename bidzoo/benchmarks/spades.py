@@ -6,7 +6,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 
 from bidzoo.agents.spades.bis import SEQUENCES, chance_row, load_curves, sequence_bids
@@ -17,7 +16,7 @@ from bidzoo.benchmarks.match import made_of
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, published, silent
 from bidzoo.core.kernels import F64, I64, Bool, States
 from bidzoo.core.options import NotFinite, literal
-from bidzoo.core.storage import Ledger, source_digest
+from bidzoo.core.storage import Ledger, content_digest, source_digest
 from bidzoo.core.threads import get_threads, kernel_threads
 
 # ---- Tables 2 and 4: who meets whom, and what the paper measured -------------------------------
@@ -395,7 +394,7 @@ def run_rows(
         size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if searches else (games, CHUNK)
         pair = [SpadesPolicy(*each) for each in zip(row.bidders, row.players, strict=True)]
         made = (repr(row), source_digest(__name__), *map(made_of, pair)) if ledger.path else ()
-        job = Row(row.name, size, seed, joblib.hash(made))
+        job = Row(row.name, size, seed, content_digest(made))
         if job not in ledger.done:
             parts, game = [], replace(paper_game(row.win_goal), **row.rules)
             for done in range(0, size, step):

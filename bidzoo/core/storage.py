@@ -500,6 +500,14 @@ def _ledger_line(job: Any, outcome: Any) -> bytes:
     return json.dumps({"job": job._asdict(), "outcome": outcome._asdict()}).encode()
 
 
+def content_digest(value: Any) -> str:
+    """A digest of ``value``, of NumPy arrays in it by their content; an error of its parts if it cannot be pickled."""
+    from joblib import hash as digest_of
+
+    digest: str = digest_of(value)
+    return digest
+
+
 def source_digest(*modules: str) -> str:
     """A digest of the code of ``modules`` and of all that they import of what is not installed, however deep.
 
