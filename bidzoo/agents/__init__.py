@@ -176,12 +176,12 @@ def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
 
 def _listed(agent_entry: Entry) -> Entry:
     try:
-        return _described(agent_entry)
+        return described(agent_entry)
     except Exception as problem:  # somebody else's package: the list goes on without it
         return replace(agent_entry, summary=f"cannot be loaded: {problem}")
 
 
-def _described(agent_entry: Entry) -> Entry:
+def described(agent_entry: Entry) -> Entry:
     """``agent_entry``, its gaps filled from what it names: the first line of the docstring, the attribute ``games``."""
     if agent_entry.summary and agent_entry.games:
         return agent_entry
@@ -233,10 +233,8 @@ def register(name: str, factory: str | Callable[..., Any], summary: str = "", ga
         ValueError: bidzoo has an agent of that name; the factory cannot be loaded.
     """
     agent_entry = entry(factory) if isinstance(factory, str) else Entry(factory, "", factory.__module__)
-    described = _described(
-        replace(agent_entry, summary=summary or agent_entry.summary, games=games or agent_entry.games)
-    )
-    NAMES.register(name, described)
+    found = described(replace(agent_entry, summary=summary or agent_entry.summary, games=games or agent_entry.games))
+    NAMES.register(name, found)
 
 
 _admitted: dict[str, tuple[str, dict[str, Any]]] = {}  # agent and options by the name that ``admit`` gave them
@@ -250,7 +248,7 @@ def admit(text: str) -> str:
     name, agent, options = parts(text)
     name = name or _shown(agent, options)
     if name not in available():
-        about = _described(entry(agent))
+        about = described(entry(agent))
         register(name, (lambda: make(agent, **options)) if options else agent, about.summary, about.games)
         _admitted[name] = agent, options
     elif _admitted.get(name, (name, {})) != (agent, options):
@@ -263,7 +261,8 @@ def admit(text: str) -> str:
 
 def options(name: str) -> dict[str, Any]:
     """Names and defaults of the settings that ``make(name, ...)`` takes; none if it takes any."""
-    return options_of(_load(entry(parts(name)[1]).target)) or {}
+    target = _load(entry(parts(name)[1]).target)
+    return {} if is_plain(target) else options_of(target) or {}
 
 
 def option_words(name: str) -> dict[str, str]:
@@ -353,7 +352,7 @@ def games_of(policy: Agent) -> tuple[str, ...]:
     if not isinstance(policy, str | os.PathLike):
         return _games(policy)
     agent_entry = entry(parts(policy)[1])
-    return agent_entry.games or _described(agent_entry).games
+    return agent_entry.games or described(agent_entry).games
 
 
 def shown_as(text: str, policy: Policy) -> str:
@@ -421,7 +420,7 @@ def _shown(agent: str, options: Mapping[str, Any]) -> str:
 def _new_policy(text: str | os.PathLike[str], game: str | Game | None, options: dict[str, Any]) -> Policy:
     name, agent, own_options = parts(text)
     played = registry.game_id(game) if isinstance(game, str) else game
-    agent_entry = _described(entry(agent, played))
+    agent_entry = described(entry(agent, played))
     env_id = played if played is None or isinstance(played, str) else played.id
     plays = played is None or agent_entry.plays(played)
     bids_only = not plays and env_id == "bridge_v0" and agent_entry.plays("bridge_bidding_v0")

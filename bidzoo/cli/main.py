@@ -131,11 +131,12 @@ def _show_one(name: str) -> None:
         _show_facts(f"{env_id}: {registry.summary(env_id)}", facts)
         options.show_options(registry.options(env_id), registry.option_words(env_id))
         return
+    agent = agents.parts(name)[1]
     try:
-        entry = named.get(name) or agents.entry(name)
+        entry = agents.described(named.get(agent) or agents.entry(agent))
     except KeyError:
-        raise KeyError(f"unknown name {name!r}; {choose_from(name, [*games, *named])}") from None
-    found = _measured(name, None)
+        raise KeyError(f"unknown name {agent!r}; {choose_from(agent, [*games, *named])}") from None
+    found, defaults = _measured(agent, None), agents.options(agent)
     facts = {
         "games": ", ".join(entry.games),
         "needs": entry.needs,
@@ -144,8 +145,8 @@ def _show_one(name: str) -> None:
         "ms a call": two_digits(found["milliseconds"]) if "milliseconds" in found else "",
         found.get("unit", ""): _strength(found),
     }
-    _show_facts(f"{name}: {entry.summary}", facts)
-    options.show_options(agents.options(name), agents.option_words(name))
+    _show_facts(f"{agent}: {entry.summary}", facts)
+    options.show_options(defaults, agents.option_words(agent))
 
 
 def _show_facts(title: str, facts: dict[str, str]) -> None:

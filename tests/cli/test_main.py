@@ -432,6 +432,26 @@ def test_every_option_of_a_game_is_told():
         assert names >= {*bidzoo.registry.options(game_id)}
 
 
+class Brave:
+    """Bids on.
+
+    Args:
+        level: how high.
+    """
+
+    name = "brave"
+
+    def __init__(self, level: int = 3):
+        self.level = level
+
+    def act(self, views, legal, rng):
+        return legal.argmax(1)
+
+
+def first(observation, mask):
+    return int(mask.argmax())
+
+
 def test_list_of_one_says_what_it_is():
     assert run("list", "bmcs").output.splitlines()[0].startswith("bmcs: Plays as ppo and searches")
     assert "IMPs a board, mean against expert-polish, expert-acol: +" in run("list", "rpi").output
@@ -440,6 +460,10 @@ def test_list_of_one_says_what_it_is():
         "Gymnasium id: bidzoo/MiniBridge-v0",
     ]
     assert run("list", "exact").output.splitlines()[-1] == "no options"
+    assert run("list", "searcher=bmcs(policy=rl)").output == run("list", "bmcs").output
+    assert run("list", f"{__name__}:Brave").output.splitlines()[0].endswith(":Brave: Bids on.")
+    assert run("list", f"{__name__}:Brave").output.splitlines()[-1] == "level=3  how high (an integer)"
+    assert run("list", f"{__name__}:first").output.splitlines()[-1] == "no options"
     for words, problem in (("bmsc", "unknown name 'bmsc'; did you mean 'bmcs'?"), ("rl --json", "expected without")):
         with pytest.raises((KeyError, ValueError), match=problem):
             run("list", *words.split())
