@@ -19,6 +19,7 @@ from bidzoo.bluechip.seat import BidderAndPlayer
 from bidzoo.core.streams import Streams
 from bidzoo.play.session import Setup
 from bidzoo.wrappers.gymnasium import SingleAgent, SingleAgentVector
+from bidzoo.wrappers.text import TextTable
 
 BRIDGE = "bridge_bidding_v0"
 CHALLENGE = replace(leaderboard.CHALLENGES["bridge-2026"], boards=2, opponents=("pass",))
@@ -236,3 +237,89 @@ def test_a_playing_module_is_named(answer):
     game = bidzoo.make_game("spades_v0", phase="bidding", player=Odd(answer))
     with pytest.raises(ValueError, match=f"playing module 'odd': {ANSWERS[answer][1]}"):
         match.play(game, ["bis"] * 4, [0])
+
+
+class Flaky:
+    """Uniform play, but its call number ``fails`` takes too long, as a server may."""
+
+    name = "flaky"
+
+    def __init__(self, fails):
+        self.player, self.calls, self.fails = agents.make("random"), 0, fails
+
+    def act(self, views, legal, rng):
+        self.calls += 1
+        if self.calls == self.fails:
+            raise TimeoutError("no answer")
+        return self.player.act(views, legal, rng)
+
+
+def lowest(mask):
+    """The lowest legal call but a pass: auctions are long."""
+    masked = np.array(mask)
+    masked[..., 0] = 0
+    return masked.argmax(-1)
+
+
+@pytest.mark.parametrize("fails", range(1, 9))
+def test_a_step_that_fails_halfway_leaves_no_seat_to_another_player(fails):
+    """Who tries again is told to reset, and plays the next boards as if nothing had been."""
+    game = bidzoo.make_game(BRIDGE, deals="test")
+
+    def boards(env, steps=12):
+        failed = 0
+        for _ in range(steps):
+            try:
+                if env.batch.ready:
+                    env.step(lowest(env.action_masks()))
+                else:
+                    env.reset()
+            except TimeoutError:
+                failed += 1
+                with pytest.raises(ValueError, match=r"call reset\(\) before step\(\)"):
+                    env.step(np.zeros(5, int))
+        return failed
+
+    for mode in ("SameStep", "NextStep"):
+        policies = [None, *[Flaky(fails)] * 3]
+        env = SingleAgentVector(game, 5, policies, autoreset_mode=mode)
+        try:
+            env.reset(seed=4)
+        except TimeoutError:
+            with pytest.raises(ValueError, match=r"call reset\(\) before action_masks\(\)"):
+                env.action_masks()
+            env.reset()
+        boards(env)
+        assert policies[1].calls > fails
+        env.reset(seed=9)
+        other = SingleAgentVector(game, 5, [None, *[agents.make("random")] * 3], autoreset_mode=mode)
+        other.reset(seed=9)
+        assert (env.batch.states == other.batch.states).all()
+
+
+@pytest.mark.parametrize("fails", range(1, 9))
+def test_a_table_is_over_where_another_agent_fails(fails):
+    game = bidzoo.make_game(BRIDGE, deals="test")
+    single, table = SingleAgent(game, [None, *[Flaky(fails)] * 3]), TextTable(game, [0], Flaky(fails))
+    for env, act, begin in (
+        (single, lambda: single.step(int(lowest(single.action_masks()))), lambda: single.reset(seed=2)),
+        (
+            table,
+            lambda: table.reply(game.action_text(int(lowest(table._batch.action_mask[0])))),
+            lambda: table.reset(1),
+        ),
+    ):
+        failed = False
+        for _ in range(40):
+            try:
+                begin()
+                while not (env.over if env is table else env._over):
+                    act()
+            except TimeoutError:
+                failed = True
+                with pytest.raises(ValueError, match=r"is over: call reset\(\)"):
+                    single.step(8) if env is single else table.reply("P")
+                break
+        assert failed
+        begin()
+        act()

@@ -345,6 +345,8 @@ def _check_size(policy: Policy, game: str | Game | None) -> None:
         return
     if (made_for.id, made_for.num_actions, made_for.view) != (game.id, game.num_actions, game.view):
         raise ValueError(f"agent {policy.name!r} was made for {made_for}, it does not play {game}")
+    if hasattr(policy, "check_rules"):
+        policy.check_rules(game)
 
 
 def games_of(policy: Agent) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ import json
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import chain, cycle
 from typing import Any, Literal, NamedTuple
@@ -17,13 +17,15 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.policy import Uniform
 from bidzoo.core.kernels import I8, I64, State, States
+from bidzoo.core.options import whole
 from bidzoo.core.schema import shortened
 from bidzoo.core.storage import Ledger
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Game
-from bidzoo.language.questions import AS_USUAL, Seat, action_texts, prompt
+from bidzoo.language.questions import AS_USUAL, Seat, action_texts, goes_on, prompt, told_options
 from bidzoo.language.replies import Reading, Reply, known_action, read_action, sound_reply
 
+MOST_TABLES = 64  # of one board number, whose conversations are remembered
 _ADDING = threading.Lock()  # to a ledger, which several agents may share
 
 
@@ -95,7 +97,8 @@ class LanguageAgent:
     the policy seed, board and turn. So the answers depend on nothing but the ledger, and a match can be replayed.
 
     Raises:
-        ValueError: the ledger has no answer and there is no ``complete``, or an action that is not legal there.
+        TypeError, ValueError: a ``game``, ``complete`` or ``at_once`` that is none.
+        ValueError: when it acts: the ledger has no answer and there is no ``complete``, or an action that is not legal.
     """
 
     paid = True  # nobody asks it on trial
@@ -110,6 +113,11 @@ class LanguageAgent:
         at_once: int = 8,
         scoring: str = "",
     ) -> None:
+        if not isinstance(game, Game):
+            raise TypeError(f"game {game!r}: expected a game, such as bidzoo.make_game('bridge_bidding_v0')")
+        if complete is not None and not callable(complete):
+            raise TypeError(f"complete {complete!r}: expected a function of chat messages, or None for a ledger alone")
+        at_once = whole("at_once", at_once, 1, 10_000)
         self.scoring = scoring
         self.game, self.complete, self.name, self.seat, self.at_once = game, complete, name, seat, at_once
         self.model = name
@@ -117,7 +125,8 @@ class LanguageAgent:
         self.usage = Usage()
         self._fallback = agents.resolve(seat.fallback, game) if seat.fallback else None
         self._about = json.dumps(asdict(seat)), str(game)
-        self._memory: dict[tuple[Any, ...], list[tuple[int, str, str]]] = {}
+        self._memory: dict[tuple[Any, ...], list[_Conversation]] = {}  # by board and seat, of one table or several
+        self._under_way: dict[Question, Future[Decision]] = {}
 
     def __repr__(self) -> str:
         return f"<{self.name}: a language model, for {self.game}>"
@@ -126,6 +135,19 @@ class LanguageAgent:
         same = object.__new__(LanguageAgent)
         same.__dict__.update(self.__dict__)
         return same
+
+    def __deepcopy__(self, known: dict[int, Any]) -> LanguageAgent:
+        return self  # a copy of a table has the same player
+
+    def check_rules(self, game: Game) -> None:
+        """ValueError if the rules of ``game``, of the same id and sizes, are not those that the model is told."""
+        ours, theirs = told_options(self.game), told_options(game)
+        if differing := [name for name in ours if name != "reward" and ours[name] != theirs.get(name, ours[name])]:
+            made = ", ".join(f"{name}={ours[name]}" for name in differing)
+            raise ValueError(
+                f"agent {self.name!r} was made for {game.id} with {made}, and is seated in one with"
+                f" {', '.join(f'{name}={theirs[name]}' for name in differing)}: it would be told other rules"
+            )
 
     def __reduce__(self) -> Any:
         raise ValueError(f"{self.name}: a language model plays in one process; leave out --workers")
@@ -148,26 +170,50 @@ class LanguageAgent:
                 actions[b] = action
             if self.seat.memory:
                 answer = decision.replies[-1] if decision.action else self.game.action_text(int(actions[b]))
-                self._memory[_place(views[b])].append((self._clock(views[b]), question.messages[-1], answer))
+                self._remember(views[b], question.messages[1:], answer)
         return actions
 
     def _question(self, view: State, legal: I8, key: int) -> Question:
         system, question = prompt(self.game, view, legal, self.seat, self.scoring)
-        place, remembered = _place(view), list[str]()  # questions and answers at this seat of this board
-        if self.seat.memory:
-            now = self._clock(view)
-            if any(clock >= now for clock, _, _ in self._memory.setdefault(place, [])):
-                self._memory[place] = []  # an episode that was played before
-            remembered = [text for _, asked, answer in self._memory[place] for text in (asked, answer)]
+        known = self._conversation(view) if self.seat.memory else None
         seed = key % 2**31 if self.seat.sampled else 0
-        return Question(self.model, *self._about, (system, *remembered, question), seed)
+        return Question(self.model, *self._about, (system, *(known.texts if known else ()), question), seed)
+
+    def _conversation(self, view: State) -> _Conversation | None:
+        """The latest one that the decision of ``view`` goes on with."""
+        now = self._clock(view)
+        for known in reversed(self._memory.get(_place(view), ())):
+            if self._clock(known.view) < now and goes_on(known.view, view):
+                return known
+        return None
+
+    def _remember(self, view: State, texts: Sequence[str], answer: str) -> None:
+        """Keep a conversation in the place of what it goes on with."""
+        conversations, before = self._memory.setdefault(_place(view), []), self._conversation(view)
+        conversations[:] = [known for known in conversations if known is not before][1 - MOST_TABLES :]
+        conversations.append(_Conversation(view.copy(), (*texts, answer)))
 
     def _clock(self, view: State) -> int:
         return int(self.game.clock(np.atleast_1d(view))[0])
 
     def _decide(self, question: Question, legal: I8) -> Decision:
-        if question in self.ledger.done:
-            return self.ledger.done[question]
+        """The answer of the ledger, or of the model, which hears a question once though several threads have it."""
+        with _ADDING:
+            if question in self.ledger.done:
+                return self.ledger.done[question]
+            first = question not in self._under_way
+            under_way = self._under_way.setdefault(question, Future())
+        if not first:
+            return under_way.result()
+        try:
+            under_way.set_result(self._ask(question, legal))
+        except BaseException as problem:
+            under_way.set_exception(problem)
+        finally:
+            del self._under_way[question]
+        return under_way.result()
+
+    def _ask(self, question: Question, legal: I8) -> Decision:
         if self.complete is None:
             raise ValueError(f"{self.ledger.path}: no answer of {self.name} to: {shortened(question.messages[-1])}")
         more: dict[str, Any] = {"seed": question.seed} if self.seat.sampled else {}
@@ -189,7 +235,7 @@ class LanguageAgent:
         action = "" if reading.action is None else self.game.action_text(reading.action)
         decision = Decision(texts, tuple(problems), asked_tokens, reply_tokens, action)
         with _ADDING:
-            if question not in self.ledger.done:
+            if question not in self.ledger.done:  # another agent may share the ledger
                 self.ledger.add(question, decision)
             return self.ledger.done[question]
 
@@ -198,6 +244,13 @@ class LanguageAgent:
             return self._fallback.act(view, legal, rng)[0]
         passes = "P" in action_texts(self.game, legal[0])
         return self.game.action_number("P") if passes else Uniform().act(view, legal, rng)[0]
+
+
+class _Conversation(NamedTuple):
+    """What was asked and answered at a seat of an episode."""
+
+    view: State  # at the last question
+    texts: tuple[str, ...]
 
 
 def _place(view: State) -> tuple[Any, ...]:

@@ -55,16 +55,22 @@ def rules(game: Game, scoring: str = "") -> str:
     else:
         blocks += [f"Rewards: {reward}." for reward in re.findall(r"(?m)^\| Rewards? \| (.*) \|$", page)[:1]]
         blocks += [f"With the options below no reward is less than {least:g} or more than {most:g}."]
-    values = {name: getattr(game, name, None) for name in registry.options(game.id)} if entry else {}
-    values.update({game.size_option: game.size} if getattr(game, "size_option", "") else {})  # type: ignore[attr-defined]
-    hidden = (*_MACHINERY, "reward") if scoring else _MACHINERY
-    told = {name: x for name, x in values.items() if isinstance(x, str | int) and name not in hidden}
+    told = {name: value for name, value in told_options(game).items() if not (scoring and name == "reward")}
     if told:
         blocks += [f"Options of this game: {', '.join(f'{name} = {x}' for name, x in told.items())}."]
         blocks += _meanings(game, told)
     names = [game.action_text(action) for action in range(min(game.num_actions, _LISTED))]
     names += [] if game.num_actions <= _LISTED else ["...", game.action_text(game.num_actions - 1)]
     return "\n\n".join([*blocks, f"Actions are written: {', '.join(names)}."])
+
+
+def told_options(game: Game) -> dict[str, str | int]:
+    """The options of a game of bidzoo that say how it is played, with their values."""
+    if game.id not in registry.GAMES:
+        return {}
+    values = {name: getattr(game, name, None) for name in registry.options(game.id)}
+    values.update({game.size_option: game.size} if getattr(game, "size_option", "") else {})  # type: ignore[attr-defined]
+    return {name: x for name, x in values.items() if isinstance(x, str | int) and name not in _MACHINERY}
 
 
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -112,6 +118,21 @@ def situation(game: Game, view: State) -> dict[str, Any]:
         return by_family[game.family](game, view)
     record = np.array([view], game.view)
     return {"observation": game.encoder.explain(game.encoder(record)[0])}
+
+
+def goes_on(before: State, now: State) -> bool:
+    """Whether a later view of one place may be of the same episode: it does not contradict what was seen before."""
+    names = before.dtype.names or ()
+    if "rounds" in names and before["rounds"] != now["rounds"]:  # other cards
+        return bool(before["rounds"] < now["rounds"])
+    for name in ("dealer", "vulnerable", "type", "hand"):
+        if name in names and before[name] != now[name] and not (name == "hand" and before[name] == 0):  # not seen yet
+            return False
+    if "bids" in names and any(bid not in (-1, now["bids"][w]) for w, bid in enumerate(before["bids"])):
+        return False
+    taken = next((name for name in ("calls", "history") if name in names), None)
+    length = int(before["length"])
+    return taken is None or bool((before[taken][:length] == now[taken][:length]).all())
 
 
 def situation_text(game: Game, view: State) -> str:

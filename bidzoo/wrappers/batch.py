@@ -142,9 +142,10 @@ class Batch:
         numbers = board_numbers(np.arange(self.num_envs) if boards is None else boards)
         self._check_shape("boards", numbers)
         self.seed = checked_seed(seed)
+        self.ready = False
         self.moves.begin.run(numbers, self.seed, np.ones(self.num_envs, np.bool_))
-        self.ready = True
         self.show()
+        self.ready = True
         return self.observation, {"action_mask": self.action_mask, "player": self.player}
 
     def show(self) -> None:
@@ -154,6 +155,8 @@ class Batch:
 
     def step(self, actions: I64) -> tuple[I8, F32, Bool, Bool, dict[str, I8]]:
         """Take ``actions`` ``[B]``; -1 leaves a table as it is. Illegal actions raise before anything changes.
+
+        After Ctrl-C in the middle of a step some tables may have taken it and others not: ``reset`` is asked for.
 
         Returns:
             ``observation``, ``reward`` of all players, ``terminated``, truncated (never), and what ``reset`` gives.
@@ -170,8 +173,10 @@ class Batch:
                 f"illegal action {checked[b]} at table {b} (board {self.boards[b]}) "
                 f"by player_{self.buffers.player[b]}; legal: {np.flatnonzero(mask[b]).tolist()}"
             )
+        self.ready = False  # until all of it is done
         self.moves.step.run(checked, self.seed, self._stride)
         self.show()
+        self.ready = True
         info = {"action_mask": self.action_mask, "player": self.player}
         return self.observation, self.reward, self.terminated, np.zeros(self.num_envs, np.bool_), info
 
@@ -201,7 +206,7 @@ class Batch:
             raise ValueError(f"{name} must have shape ({self.num_envs},), got {numbers.shape}")
 
     def need_reset(self, method: str) -> None:
-        """ValueError before the first ``reset``."""
+        """ValueError before the first ``reset``, and after a step that was not finished."""
         if not self.ready:
             raise ValueError(f"call reset() before {method}()")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -144,7 +145,7 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         if seed is not None:
             self._seed, self._board = checked_seed(seed), -1
         self._board = int(fixed.pop("board", self._board + 1))
-        first = self._board
+        first, self._over = self._board, True  # until all of it is done
         self._begin(fixed)
         while self._table.out.over[0]:
             self._board += 1
@@ -162,7 +163,10 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         self._advance(-1)
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """The learner's ``action``, then everybody else's until its next turn or the end; ValueError if no integer."""
+        """The learner's ``action``, then everybody else's until its next turn or the end; ValueError if no integer.
+
+        Where a policy raises meanwhile the episode is over: ``reset`` deals the next one.
+        """
         if self._over:
             self._need_reset("step")
             raise ValueError("the episode is over: call reset()")
@@ -171,7 +175,12 @@ class SingleAgent(gymnasium.Env[Any, Any]):
             self._over = True
             self._mask[:] = 0
             return self._shown(self._observation), float(self.game.reward_range[0]), True, False, self._info()
-        self._advance(action_number)
+        try:
+            self._advance(action_number)
+        except BaseException:  # of a policy, or Ctrl-C: another seat is to act
+            self._over = True
+            self._mask[:] = 0
+            raise
         self._look()
         if not self._table.out.over[0]:
             return self._shown(self._observation), 0.0, False, False, self._info()
@@ -290,6 +299,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
         self.batch = Batch(game, num_envs, autoreset=False)
         self._ended = np.zeros(num_envs, np.bool_)  # tables that wait for their next board
+        self._is_dealt = False
         self.single_observation_space = _observation_space(game, self._partners, mask_in)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -320,27 +330,37 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             self._seating.seed = checked_seed(first)
         if self._partners is not None:
             self._partners.seed = self._seating.seed
-        if rows is not None:
-            start = fixed.pop("board", None)
-            boards = self.batch.boards + self.num_envs if start is None else start + np.arange(self.num_envs)
-            self.batch.moves.begin.run(boards, self.batch.seed, rows)
-        else:
-            rows = np.ones(self.num_envs, np.bool_)
-            goes_on = first is None and self.batch.ready and "board" not in fixed
-            start = int(fixed.pop("board", 0))
-            boards = self.batch.boards + self.num_envs if goes_on else start + np.arange(self.num_envs)
-            self.batch.reset(self._seating.seed, boards)
-        if fixed:
-            for b in np.flatnonzero(rows).tolist():
-                table = slice(b, b + 1)
-                self.game.fix(
-                    self.batch.states[table], fixed, Buffers._make(array[table] for array in self.batch.buffers)
-                )
-        self._ended = self._ended & ~rows
-        self._play_others(rows)
-        self.batch.show()
+        with self._whole():
+            if rows is not None:
+                start = fixed.pop("board", None)
+                boards = self.batch.boards + self.num_envs if start is None else start + np.arange(self.num_envs)
+                self.batch.moves.begin.run(boards, self.batch.seed, rows)
+            else:
+                rows = np.ones(self.num_envs, np.bool_)
+                goes_on = first is None and self._is_dealt and "board" not in fixed
+                start = int(fixed.pop("board", 0))
+                boards = self.batch.boards + self.num_envs if goes_on else start + np.arange(self.num_envs)
+                self.batch.reset(self._seating.seed, boards)
+            if fixed:
+                for b in np.flatnonzero(rows).tolist():
+                    table = slice(b, b + 1)
+                    self.game.fix(
+                        self.batch.states[table], fixed, Buffers._make(array[table] for array in self.batch.buffers)
+                    )
+            self._ended, self._is_dealt = self._ended & ~rows, True
+            self._play_others(rows)
+            self.batch.show()
         self._look()
         return self._shown(), self._infos()
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Where what is done within fails, as where a policy raises, all tables are to be reset."""
+        try:
+            yield
+        except BaseException:
+            self.batch.ready = False
+            raise
 
     def _reset_rows(self, mask: Any, seed: int | None) -> Bool:
         """The tables that ``reset_mask`` names."""
@@ -383,10 +403,20 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         return self.batch.state()
 
     def step(self, actions: I64) -> tuple[Any, F64, Bool, Bool, dict[str, Any]]:
-        """The learner's ``actions`` ``[B]``, then everybody else's until it is its turn again."""
+        """The learner's ``actions`` ``[B]``, then everybody else's until it is its turn again.
+
+        Where a policy raises meanwhile all tables are to be reset.
+        """
         self.batch.need_reset("step")
-        chosen, batch = self.batch.read_actions(actions), self.batch
-        dealt = self._deal_ended()
+        chosen = self.batch.read_actions(actions)
+        if self._mode is AutoresetMode.DISABLED and self._ended.any():
+            b = int(self._ended.argmax())
+            raise ValueError(f"the episode of table {b} is over: call reset(options={{'reset_mask': terminated}})")
+        with self._whole():
+            return self._step(chosen)
+
+    def _step(self, chosen: I64) -> tuple[Any, F64, Bool, Bool, dict[str, Any]]:
+        batch, dealt = self.batch, self._deal_ended()
         reward, todo = np.empty(self.num_envs), np.empty(self.num_envs, np.int64)
         ended, waiting = np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.bool_)
         _judge(chosen, batch.buffers.mask, self.game.reward_range[0], reward, ended, todo)
@@ -410,16 +440,9 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         return self._shown(), reward, ended, np.zeros(self.num_envs, np.bool_), infos
 
     def _deal_ended(self) -> Bool | None:
-        """Deal the next board at tables that have ended, as ``NextStep`` asks; which they are, None if there are none.
-
-        Raises:
-            ValueError: autoreset is disabled; names the first of these tables.
-        """
+        """Deal the next board at tables that have ended, as ``NextStep`` asks; which they are, None if none are."""
         if not self._ended.any():
             return None
-        if self._mode is AutoresetMode.DISABLED:
-            b = int(self._ended.argmax())
-            raise ValueError(f"the episode of table {b} is over: call reset(options={{'reset_mask': terminated}})")
         dealt = self._ended
         self._deal_on(dealt)
         self._play_others(dealt)

@@ -121,7 +121,7 @@ class TextTable:
         for turn, name in enumerate(names, 1):
             if name:
                 self._take(name, f"actions: {turn}: ")
-        self._seating.seed, self.over, self.illegal = seed, False, 0
+        self._seating.seed, self.illegal = seed, 0
         return self._go_on()
 
     def _take(self, name: str, where: str) -> None:
@@ -137,7 +137,7 @@ class TextTable:
         """Take the reply to the last question; the next question, None once the board is over.
 
         Raises:
-            ValueError: it is over.
+            ValueError: it is over, or was left when another agent had raised an error.
             TypeError: no text.
         """
         if not isinstance(text, str):
@@ -147,7 +147,7 @@ class TextTable:
         mask = self._batch.buffers.mask[0]
         reading = read_action(self.game, text, mask, self.seat.listed)
         if reading.action is not None:
-            self.illegal = 0
+            self.illegal, self.over = 0, True  # where another agent raises: then it is no longer this seat's turn
             self._batch.step(np.array([reading.action]))
             return self._go_on()
         self.illegal += 1
@@ -172,6 +172,7 @@ class TextTable:
         while not self._batch.terminated[0]:
             actions = self._seating.choose(self._batch)
             if actions[0] < 0:
+                self.over = False
                 return self._asked()
             self._batch.step(actions)
         self.over, self.rewards = True, self._batch.reward[0].copy()

@@ -1,15 +1,20 @@
 """The agent that asks a language model, its ledger, and its names on a command line."""
 
+import copy
 import json
 import pickle
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 import pytest
 
 import bidzoo
+import bidzoo.wrappers.gymnasium
 from bidzoo import agents, language
 from bidzoo.benchmarks.match import duplicate, play
 from bidzoo.core.kernels import without_padding
@@ -19,6 +24,7 @@ from bidzoo.language import Decision, LanguageAgent, Question, Reply, Seat, Seat
 
 BRIDGE = bidzoo.make_game("bridge_bidding_v0")
 MINIBRIDGE = bidzoo.make_game("minibridge_v0", size=2)
+MINI_4 = bidzoo.make_game("minibridge_v0")
 
 
 def test_rules_say_what_a_match_counts(tmp_path, capsys):
@@ -177,6 +183,97 @@ def test_a_memory_of_one_call_is_not_of_another_episode():
             MINIBRIDGE.view_of(states, out.player.astype(np.int64)), out.mask, Streams.at(0, np.zeros(1, np.int64))
         )
     assert [len(messages) for messages, _ in model.asked] == [2]
+
+
+def asked_in_turns(game, agent, envs, turns=6):
+    """Each of the environments asks the agent for its decisions, by turns."""
+    for _ in range(turns):
+        for env in envs:
+            if not any(env.terminations.values()):
+                env.step(env.ask(agent))
+
+
+@pytest.mark.parametrize("env_id", ["bridge_bidding_v0", "bridge_v0", "spades_v0"])
+def test_tables_of_one_board_number_have_memories_of_their_own(env_id):
+    """Other deals, as other seeds have them; whether they are played by turns or one after the other."""
+    models = []
+    for seeds in ((1,), (2,), (1, 2), (1, 2)):
+        model = Model(last_legal)
+        envs = [bidzoo.make(env_id) for _ in seeds]
+        agent = LanguageAgent(envs[0].game, model, seat=Seat(memory=True))
+        for env, seed in zip(envs, seeds):
+            env.reset(seed=seed)
+        if len(models) == 3:
+            for env in envs:
+                asked_in_turns(env.game, agent, [env])
+        else:
+            asked_in_turns(envs[0].game, agent, envs)
+        models.append(model)
+    one, two, *both = [[messages for messages, _ in model.asked] for model in models]
+    assert max(map(len, one)) > 2, "nothing is remembered"
+    for asked in both:
+        assert sorted(map(str, asked)) == sorted(map(str, [*one, *two]))
+
+
+def test_a_memory_is_of_one_episode():
+    """Of another deal at the same board number, which is asked about later in its auction."""
+    env, model = bidzoo.make("bridge_bidding_v0"), Model(last_legal)
+    agent = LanguageAgent(env.game, model, seat=Seat(memory=True))
+    env.reset(seed=1, options={"board": 0, "dealer": "N"})
+    env.ask(agent)
+    env.reset(seed=5, options={"board": 0, "dealer": "W"})
+    env.step(0)
+    env.ask(agent)
+    assert [len(messages) for messages, _ in model.asked] == [2, 2]
+
+
+def test_a_question_of_several_threads_is_asked_once():
+    model, begun = Model(last_legal), threading.Barrier(4)
+
+    def slowly(messages):
+        time.sleep(0.2)
+        return last_legal(messages)
+
+    model.answer = slowly
+    agent = LanguageAgent(MINIBRIDGE, model)
+
+    def one(_):
+        begun.wait()
+        return play(MINIBRIDGE, [agent, "random"], [0]).reward.tolist()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len({str(reward) for reward in pool.map(one, range(4))}) == 1
+    assert len(model.asked) == len({str(messages) for messages, _ in model.asked})
+
+
+def test_a_model_is_told_the_rules_that_it_plays():
+    whiz, partners = (bidzoo.make_game("spades_v0", phase="round", **more) for more in ({"variant": "whiz"}, {}))
+    agent = LanguageAgent(partners, Model(last_legal))
+    with pytest.raises(ValueError, match=r"made for spades_v0 with variant=partnership, and is seated in one with var"):
+        play(whiz, [agent, "rb", "rb", "rb"], [0])
+    other = bidzoo.make_game("bridge_bidding_v0", reward="par", deals="validation")
+    play(other, [LanguageAgent(BRIDGE, Model(last_legal)), *["pass"] * 3], [0])  # the rewards are the match's
+
+
+def test_a_copy_of_a_table_has_the_same_player():
+    env = bidzoo.wrappers.gymnasium.single_agent("minibridge_v0", opponents=LanguageAgent(MINI_4, Model(last_legal)))
+    env.reset(seed=3)
+    other = copy.deepcopy(env)
+    assert other._policies[1] is env._policies[1]
+    assert env.step(0)[1:4] == other.step(0)[1:4]
+
+
+@pytest.mark.parametrize(
+    ("game", "complete", "at_once", "reason"),
+    [
+        ("bridge", None, 8, "game 'bridge': expected a game"),
+        (MINIBRIDGE, "model", 8, "complete 'model': expected a function"),
+        (MINIBRIDGE, None, 0, "at_once 0: expected an integer from 1"),
+    ],
+)
+def test_what_makes_no_agent_is_named(game, complete, at_once, reason):
+    with pytest.raises((TypeError, ValueError), match=reason):
+        LanguageAgent(game, complete, at_once=at_once)
 
 
 def test_a_question_that_is_not_sampled_has_seed_0():
