@@ -21,6 +21,7 @@ from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.play.session import Setup
 from bidzoo.wrappers.batch import Batch
 from bidzoo.wrappers.gymnasium import seat_policies, single_agent, single_agent_vector
+from bidzoo.wrappers.text import TextTable
 
 BRIDGE = "bridge_bidding_v0"
 
@@ -29,9 +30,9 @@ def bridge():
     return bidzoo.make_game(BRIDGE, deals="test", shuffle=False, augment=False)
 
 
-def seen():
+def seen(seed=1):
     env = bidzoo.make(BRIDGE)
-    env.reset(seed=1)
+    env.reset(seed=seed)
     return env
 
 
@@ -635,3 +636,26 @@ def test_a_hand_of_a_joker_deck_is_written_in_its_cards():
     for player in range(4):
         view = game.view_of(states, np.array([player]))[0]
         assert game.private_text(view).split()[0] in game.text(states[0])
+
+
+FORMS = {  # what each form of a game does with a seed, and shows then
+    "bidzoo.make": lambda seed: [seen(seed).observe("player_0")["observation"]],
+    "make_vec": lambda seed: [bidzoo.make_vec(BRIDGE, 3).reset(seed=seed)[0]],
+    "gymnasium.make": lambda seed: [gymnasium.make("bidzoo/BridgeBidding-v0").reset(seed=seed)[0]],
+    "gymnasium.make_vec": lambda seed: [gymnasium.make_vec("bidzoo/BridgeBidding-v0", num_envs=3).reset(seed=seed)[0]],
+    "a text table": lambda seed: [TextTable(bridge(), [0]).reset(seed=seed).question],
+    "a game": lambda seed: [bridge().start(0, seed)[0].tobytes()],
+    "a match": lambda seed: [match.play(bridge(), ["pass"] * 4, [0, 1], seed=seed).reward],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_seeds_are_one_kind_of_number_in_every_form(form):
+    for seed in (-1, 2**63, 2**64 - 1, 1.0, "1", True, b"1", [1, 2]):
+        if (form, type(seed)) == ("gymnasium.make_vec", list):  # whose first one counts
+            continue
+        with pytest.raises(ValueError, match=r"seed .*: expected an integer from 0 to"):
+            FORMS[form](seed)
+    for seed in (0, 3, 2**63 - 1):
+        for kind in (np.int64, np.uint64):
+            np.testing.assert_array_equal(FORMS[form](kind(seed)), FORMS[form](seed))

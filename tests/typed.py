@@ -32,6 +32,7 @@ def table() -> I64:
     assert unseen is None
     env.step(env.ask(bidzoo.agents.make("sayc")))
     env.step(env.ask(first))
+    env.unwrapped.game.start(0, seed=1)
     batch = bidzoo.make_vec("bridge_bidding_v0", num_envs=8)
     batch.reset(seed=1)
     batch.step(batch.action_mask.argmax(1))

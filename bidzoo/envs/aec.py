@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from html import escape
 from inspect import Parameter, Signature, isclass, signature
-from typing import Any, ClassVar, Literal, SupportsIndex
+from typing import Any, ClassVar, Literal, Self, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -254,6 +254,11 @@ class TableEnv(AECEnv[str, Any, int | None]):
         if agent not in self._number:
             raise KeyError(f"unknown agent {agent!r}; {choose_from(agent, self._number)}")
         return self._number[agent]
+
+    @property
+    def unwrapped(self) -> Self:
+        """This environment itself, with what is bidzoo's own."""
+        return self
 
     def _need_reset(self, method: str) -> None:
         if self._board < 0:

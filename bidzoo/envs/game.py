@@ -30,8 +30,8 @@ from bidzoo.core.cards import (
 )
 from bidzoo.core.kernels import F32, F64, I8, I64, U8, U64, Bool, State, States, allocate, row
 from bidzoo.core.layout import Layout
-from bidzoo.core.options import check_options, choose_from, is_whole
-from bidzoo.core.streams import stream_row
+from bidzoo.core.options import check_options, choose_from, is_whole, whole
+from bidzoo.core.streams import checked_seed, stream_row
 from bidzoo.core.threads import SHARE
 from bidzoo.envs.picture import Picture
 
@@ -404,9 +404,13 @@ class Game(ABC):
         )
 
     def start(self, board: int, seed: int = 0, fixed: Mapping[str, Any] | None = None) -> tuple[States, Buffers]:
-        """One table ``[1]`` before its first action, changed as ``fixed`` (checked) says, and its buffers."""
+        """One table ``[1]`` before its first action, changed as ``fixed`` (checked) says, and its buffers.
+
+        Raises:
+            ValueError: a ``board`` or a ``seed`` that is none.
+        """
         table = Table(self)
-        table.begin(board, seed, fixed)
+        table.begin(whole("board", board, 0, LAST_BOARD), checked_seed(seed), fixed)
         return table.states, table.out
 
     def view_of(self, states: States, players: NDArray[Any]) -> States:

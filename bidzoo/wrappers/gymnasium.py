@@ -140,10 +140,11 @@ class SingleAgent(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """First observation of the next board and ``{"action_mask": int8 [A]}``."""
+        seed = None if seed is None else checked_seed(seed)
         super().reset(seed=seed)
         fixed = dict(self.game.options(options)) if options else {}
         if seed is not None:
-            self._seed, self._board = checked_seed(seed), -1
+            self._seed, self._board = seed, -1
         self._board = int(fixed.pop("board", self._board + 1))
         first, self._over = self._board, True  # until all of it is done
         self._begin(fixed)
@@ -325,9 +326,10 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             rows = self._reset_rows(chosen["reset_mask"], first)
             chosen = {name: value for name, value in chosen.items() if name != "reset_mask"}
         fixed = dict(self.game.options(chosen))
+        first = None if first is None else checked_seed(first)
         super().reset(seed=first)
         if first is not None:
-            self._seating.seed = checked_seed(first)
+            self._seating.seed = first
         if self._partners is not None:
             self._partners.seed = self._seating.seed
         with self._whole():
