@@ -230,8 +230,15 @@ def register(name: str, factory: str | Callable[..., Any], summary: str = "", ga
         games: ids that it plays; default: its attribute ``games``; empty if it has none: it does not say.
 
     Raises:
-        ValueError: bidzoo has an agent of that name; the factory cannot be loaded.
+        TypeError: a name that is no text; a factory that is none.
+        ValueError: an empty name, or one that bidzoo has an agent of; the factory cannot be loaded.
     """
+    if not isinstance(name, str) or not (isinstance(factory, str) or callable(factory)):
+        raise TypeError(
+            f"agent {name!r}: expected a text as its name, and what makes it, a class, a function or a text"
+        )
+    if not name.strip():
+        raise ValueError(f"agent {name!r}: expected a name that is not empty")
     agent_entry = entry(factory) if isinstance(factory, str) else Entry(factory, "", factory.__module__)
     found = described(replace(agent_entry, summary=summary or agent_entry.summary, games=games or agent_entry.games))
     NAMES.register(name, found)

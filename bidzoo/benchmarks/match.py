@@ -64,7 +64,8 @@ class Episodes(NamedTuple):
     actions: I16 | None = None  # [N, T]  taken at each turn, -1 once over; None unless asked for
 
     def __repr__(self) -> str:
-        return f"<Episodes of {len(self.boards)} boards, mean rewards {self.reward.mean(0).round(3).tolist()}>"
+        rewards = f", mean rewards {self.reward.mean(0).round(3).tolist()}" if len(self.boards) else ""
+        return f"<Episodes of {len(self.boards)} boards{rewards}>"
 
 
 def slow(policies: Sequence[Policy]) -> bool:

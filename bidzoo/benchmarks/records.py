@@ -99,16 +99,18 @@ def replay(record: Record) -> States:
 
     Raises:
         ValueError: an illegal action, or another deal or result than the record's; names board and room or seating. Or
-            a field is not there.
+            a field is not there, or of another kind.
     """
     absent = [name for name in fields_of([record]) if name not in record]
     if absent:
         raise ValueError(f"a record without {', '.join(absent)}, expected all fields")
-    where = f"seating {record['seating']}" if "env" in record else f"{record['room']} room"
+    table = f"seating {record['seating']}" if "env" in record else f"{record['room']} room"
+    where = f"board {record['board']}, {table}"
+    record = parse(fields_of([record]), record, where)
     try:
         return _replay_other(record) if "env" in record else _replay_bridge(record)
     except ValueError as problem:
-        raise ValueError(f"board {record['board']}, {where}: {shortened(problem)}") from problem
+        raise ValueError(f"{where}: {shortened(problem)}") from problem
 
 
 def _take(game: Game, states: States, out: Buffers, actions: Sequence[str]) -> None:
@@ -325,7 +327,12 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
     if path.suffix in BRIDGE_ENDINGS:
         BRIDGE_ENDINGS[path.suffix](path, [board_of(record) for record in records])
     else:
-        replace_file(path, "".join(json.dumps(record) + "\n" for record in records).encode())
+        replace_file(path, "".join(json.dumps(record, default=_plain) + "\n" for record in records).encode())
+
+
+def _plain(number: np.generic) -> Any:
+    """A number of NumPy as one of Python's."""
+    return number.item()
 
 
 def check_ending(path: Path, env_id: str) -> None:

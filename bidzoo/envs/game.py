@@ -560,6 +560,8 @@ def read_board(value: Any) -> int:
 
 def read_deal(value: Any) -> I64:
     """Cards of N E S W ``[4]`` of a PBN deal, or of four hands: texts, bit masks, or cards as numbers or texts."""
+    if not isinstance(value, str | Sequence | np.ndarray):
+        raise ValueError(f"{value!r} is no deal (expected a text of PBN, or four hands)")
     hands = deal_hands(value) if isinstance(value, str) else [read_hand(hand) for hand in value]
     check_deal(hands)
     return np.array(hands, np.int64)

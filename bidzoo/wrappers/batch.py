@@ -117,6 +117,12 @@ class Batch:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "moves"}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({name: _writable(value) for name, value in state.items()})
+        self.buffers = type(self.buffers)(*map(_writable, self.buffers))
+        self.reward, self.terminated = self.buffers.reward, self.buffers.over
+        self.observation = self.observation if self.packed else self.buffers.observation
+
     def __repr__(self) -> str:
         return f"<Batch of {self.num_envs} tables of {self.game}>"
 
@@ -225,6 +231,11 @@ class Batch:
         if rows is not None:
             states, players = states[rows], players[rows]
         return self.game.view_of(states, players.astype(np.int64))
+
+
+def _writable(value: Any) -> Any:
+    """A copy of an array that can only be read: joblib maps the large ones that its workers get."""
+    return np.array(value) if isinstance(value, np.ndarray) and not value.flags.writeable else value
 
 
 # ---- who plays which seat: all tables that wait for one policy ask it at once -----------------------

@@ -75,12 +75,24 @@ def test_files_give_back_what_they_got(kind, request, tmp_path):
         ({"calls": ["P", "1C", "1C"]}, "board 3, open room: action 3: 1C is not legal"),
         ({"calls": ["P", "P"]}, "board 3, open room: .*finished table"),
         ({"calls": ["P", "8C"]}, "board 3, open room: not a call: '8C'"),
-        ({"dealer": "Q"}, "board 3, open room: .*not a seat: 'Q'"),
+        ({"dealer": "Q"}, "board 3, open room: dealer: 'Q', expected 'N' or 'E' or 'S' or 'W'"),
+        ({"seed": None}, "board 3, open room: seed: None, expected an integer from 0"),
+        ({"board": "3"}, "board 3, open room: board: '3', expected an integer from 0"),
+        ({"double_dummy": None}, "board 3, open room: double_dummy: None, expected a list, each an integer"),
+        ({"calls": None}, "board 3, open room: calls: None, expected a list"),
     ],
 )
 def test_a_record_that_does_not_replay_is_named(match, change, problem):
     with pytest.raises(ValueError, match=problem):
         records.replay({**match[1][6], **change})
+
+
+def test_numbers_of_numpy_are_numbers(match, tmp_path):
+    record = match[1][6]
+    other = {name: np.int64(x) if isinstance(x, int) else x for name, x in record.items()}
+    assert (records.replay(other) == records.replay(record)).all()
+    records.write(tmp_path / "one.jsonl", [other])
+    assert records.read(tmp_path / "one.jsonl") == [record]
 
 
 def test_a_record_without_a_field_is_named(match):

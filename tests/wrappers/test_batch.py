@@ -197,3 +197,19 @@ def test_what_cannot_be_packed():
         Batch(game, 2, packed=True)
     with pytest.raises(ValueError, match="packed 1: expected"):
         bidzoo.make_vec("comm_v0", 2, packed=1)
+
+
+def test_a_batch_whose_arrays_joblib_has_mapped_to_be_read(tmp_path):
+    import joblib
+
+    batch = Batch(bidzoo.make_game("bridge_bidding_v0"), 3000)
+    batch.reset(seed=4)
+    joblib.dump(batch, tmp_path / "batch")
+    other = joblib.load(tmp_path / "batch", mmap_mode="r")
+    for _ in range(4):
+        actions = batch.action_mask.argmax(1)
+        batch.step(actions)
+        other.step(actions)
+    assert other.observation is other.buffers.observation
+    np.testing.assert_array_equal(other.observation, batch.observation)
+    np.testing.assert_array_equal(other.reward, batch.reward)
