@@ -299,11 +299,11 @@ def to_openspiel(table: State | States) -> Any:
         table: a record of bridge, or a batch ``[1]`` of it as ``from_openspiel`` gives.
 
     Raises:
-        ValueError: a batch of another size.
+        ValueError: a batch of another size, or no record of bridge.
     """
     records = np.atleast_1d(table)
-    if records.shape != (1,):
-        raise ValueError(f"tables {list(records.shape)}: expected one record, or [1]")
+    if records.shape != (1,) or "vulnerable" not in (records.dtype.names or ()):
+        raise ValueError(f"tables {list(records.shape)}: expected one record of bridge, or [1]")
     state = records[0]
     dealer, vulnerable = int(state["dealer"]), int(state["vulnerable"])
     options = {
@@ -347,14 +347,16 @@ class PolicyBot(pyspiel.Bot):
 
     Args:
         policy: what ``agents.resolve`` takes. It is resolved at its first move, which tells the game: what is no policy
-            and an agent of another game are refused there.
+            and an agent of another game are refused there, a name that is none at once.
         player: its seat.
         seed: of its random numbers, which are others in each episode and at each turn.
     """
 
     def __init__(self, policy: Agent, player: int, seed: int = 0) -> None:
         super().__init__()
-        self.policy, self.player, self.seed = policy, player, seed
+        if isinstance(policy, str):
+            agents.entry(agents.parts(policy)[1])
+        self.policy, self.player, self.seed = policy, whole("player", player, 0, 127), checked_seed(seed)
         self._game: Game | None = None
         self._episode = 0
 

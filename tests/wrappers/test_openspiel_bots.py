@@ -246,5 +246,12 @@ def test_translation_takes_a_record_or_a_batch_of_one():
     theirs = to_openspiel(tables)
     assert str(theirs) == str(to_openspiel(tables[0]))
     assert str(to_openspiel(from_openspiel(theirs))) == str(theirs)
-    with pytest.raises(ValueError, match=r"tables \[3\]: expected one record, or \[1\]"):
+    with pytest.raises(ValueError, match=r"tables \[3\]: expected one record of bridge, or \[1\]"):
         to_openspiel(bidzoo.make_game("bridge_v0").new(3))
+    with pytest.raises(ValueError, match="expected one record of bridge"):
+        to_openspiel(bidzoo.make_game("spades_v0").new(1))
+
+
+def test_a_name_that_is_none_is_refused_at_once():
+    with pytest.raises(KeyError, match="unknown agent 'sacy'; did you mean 'sayc'"):
+        PolicyBot("sacy", 0)
