@@ -603,6 +603,9 @@ def test_objects_say_what_they_are():
         (agents.make("learned-search"), "<SpadesPolicy learned+learned-search>"),
         (agents.make("sl", temperature=1.0), "<sl: packaged weights, temperature 1.0>"),
         (agents.make("cfr", seed=2), "<cfr: seed 2, solved nothing yet>"),
+        (single_agent(BRIDGE, opponents="sayc"), f"<{BRIDGE}: the learner is player_0 (North); player_1 (East) sayc, "),
+        (TextTable(bridge(), ["South"]), f"<a table of {BRIDGE} in words, for player_2 (South)>"),
+        (match.play(game, ["random"] * 2, []), "<Episodes of 0 boards>"),
         (made, f"<Match of 2 boards: {made.imps.sum():+d} IMPs, {made.estimate} a board>"),
         (match.play(game, ["random"] * 2, [0]), "<Episodes of 1 boards, mean rewards ["),
     ]:

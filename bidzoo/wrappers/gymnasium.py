@@ -124,6 +124,11 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(game.num_actions)
         self._name, self._board, self._over = f"player_{self.learner}", -1, True
 
+    def __repr__(self) -> str:
+        others = {self.game.place_text(p): each.name for p, each in enumerate(self._policies) if each is not None}
+        seats = ", ".join(f"{place} {name}" for place, name in others.items())
+        return f"<{self.game}: the learner is {self.game.place_text(self.learner)}; {seats}>"
+
     def _show(self, table: Table) -> None:
         self._table = table
         self._mask, self._observation = table.out.mask[0], table.out.observation[0]  # views, which no copy keeps

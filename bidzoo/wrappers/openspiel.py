@@ -360,6 +360,9 @@ class PolicyBot(pyspiel.Bot):
         self._game: Game | None = None
         self._episode = 0
 
+    def __repr__(self) -> str:
+        return f"<{getattr(self.policy, 'name', self.policy)} at seat {self.player}, for OpenSpiel>"
+
     def restart(self) -> None:
         """Begin an episode."""
         self._episode += 1

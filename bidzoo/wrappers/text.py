@@ -82,6 +82,10 @@ class TextTable:
         self.over, self.illegal = True, 0
         self.rewards: F32 = np.full(game.num_players, np.nan, np.float32)
 
+    def __repr__(self) -> str:
+        places = ", ".join(map(self.game.place_text, self.seats))
+        return f"<a table of {self.game} in words, for {places}>"
+
     def reset(
         self,
         board: int = 0,
