@@ -298,7 +298,7 @@ def expected(kind: Any) -> str:
         return "an object"
     if origin is not None or kind in NAMES:
         return NAMES.get(origin or kind) or expected(origin)
-    return f"a {kind.__name__}" if isclass(kind) else ""
+    return f"a {kind.__name__}" if isclass(kind) and kind is not Any else ""
 
 
 def fits(kind: Any, value: Any) -> bool:

@@ -229,7 +229,7 @@ class Seat(Checked):
     memory: bool = False  # the model sees what it was asked and answered before at this seat of this board
     constrained: bool = False  # the server lets the model answer nothing but a legal action
     sampled: bool = False  # a seed for every question; else the same question has one answer
-    temperature: Weight = 0.0
+    temperature: Weight = 0.0  # of the model's sampling
     most_tokens: Count = 512  # of a reply
     tries: Count = 3  # questions a decision: each further one says what was wrong with the reply
     fallback: str = ""  # the agent that acts then; "" passes where it is legal and draws a legal action elsewhere

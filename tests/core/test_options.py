@@ -10,10 +10,16 @@ from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo import agents, registry
+from bidzoo.agents.bridge import a2c, jps, ppo, rl, rpi, trainer
+from bidzoo.benchmarks import exploit
 from bidzoo.cli import main
 from bidzoo.cli.options import settings
-from bidzoo.core.options import Count, Seed, Share, check_options, expected, fits, kinds_of, options_of
+from bidzoo.core.options import Count, Seed, Share, check_options, expected, fits, kinds_of, options_of, words_of
 from bidzoo.envs.python_game import python_rules
+from bidzoo.language import Seat
+
+ALGORITHMS = {f"train {module.__name__}": module.Options for module in (a2c, jps, ppo, rl, rpi)}
+ALGORITHMS |= {"train sl": trainer.Options, "exploit": exploit.Options, "--seat": Seat}
 
 FIGURES = (-1, 0, 5, 10**30, 0.5, -0.5, float("nan"), float("inf"))
 VALUES = (None, True, "no such value", b"x", *FIGURES, (), [1], {}, object())
@@ -33,6 +39,19 @@ def test_agents(name):
     for option, value in wrong_values(target):
         with pytest.raises((ValueError, TypeError), match=rf"\b{option}\b"):
             agents.make(name, **{option: value})
+
+
+@pytest.mark.parametrize("name", [*agents.AGENTS, *ALGORITHMS])
+def test_every_option_says_what_it_means(name):
+    """In ``bidzoo list NAME`` and ``--set help``, where the source says it: behind a field, or in the docstring."""
+    target = agents._load(agents.AGENTS[name].target) if name in agents.AGENTS else ALGORITHMS[name]
+    words, kinds = words_of(target), kinds_of(target)
+    unsaid = [
+        option
+        for option in options_of(target) or ()
+        if words[option] == expected(kinds[option]).replace("null", "None")
+    ]
+    assert not unsaid
 
 
 @pytest.mark.parametrize("name", ["bmcs", "bmcs-sl", "rpi-bmcs", "bmcs-weighted", "rl-mcs"])

@@ -33,11 +33,11 @@ class PairOptions(Checked):
 
     boards: Count = 500  # duplicate pairs played between two synchronisations
     sync: Count = 50  # minibatches between two synchronisations
-    minibatch: Count = 1024
+    minibatch: Count = 1024  # transitions of a step
     capacity: Count = 800_000  # transitions in the buffer
     burn_in: Whole = 80_000  # transitions before learning starts
     average: Share = 0.0  # of the averaged weights that stay, a synchronisation; 0: the policy itself
-    seed: Seed = 0
+    seed: Seed = 0  # of the deals and of all that is drawn
     syncs: Count = 2000  # length of the run
 
 
@@ -117,10 +117,10 @@ class Options(PairOptions):
     """What a run depends on."""
 
     boards: Count = 500  # 2000 games in parallel in the paper
-    learning_rate: Weight = 1e-4
-    entropy: Weight = 0.01
+    learning_rate: Weight = 1e-4  # of Adam
+    entropy: Weight = 0.01  # weight of the bonus for it
     clip: Weight = 2.0  # of the importance ratio
-    value_weight: Weight = 0.5
+    value_weight: Weight = 0.5  # weight of the loss of the value
     differing: bool = False  # learn only where the tables differ: in auction so far, and in result
 
 

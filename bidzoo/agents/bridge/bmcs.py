@@ -212,7 +212,7 @@ class Options(Checked):
     r_max: Count = 200  # deals played out
     p_max: Count = 2000  # deals sampled
     opportunity_cost: Weight = 0.0  # a choice that is expected to lose less ends the search; 0: Algorithm 3 to its end
-    deals: Literal["belief", "uniform"] = "belief"
+    deals: Literal["belief", "uniform"] = "belief"  # from the belief network, or any that the own hand allows
     calls: Literal["filter", "weigh", "ignore"] = "filter"  # what the chances of the calls made do to the deals
     own_calls: bool = False  # hold deals to the player's own calls too: more are dropped, but the same remain likely
     surprise: Share = 0.01  # when weighing, the chance of a call counts as at least this

@@ -43,12 +43,12 @@ class Options(a2c.Options):
     """What a run depends on, beside the model it starts from."""
 
     share: Share = 0.05  # of games or moves that are searched; 0: non-search
-    unit: Literal["games", "moves"] = "games"
+    unit: Literal["games", "moves"] = "games"  # which are chosen for a search
     depth: Literal[1, 3] = 3  # 1: 1-search
     responses: Count = 5  # of the opponent, sampled
-    rollouts: Count = 5
+    rollouts: Count = 5  # of each candidate and response
     max_actions: Count = 4  # candidates
-    min_prob: Share = 0.01
+    min_prob: Share = 0.01  # of a candidate
     partner: Literal["best", "mean"] = "best"  # which of P2's candidates counts after each of the opponent's calls
     reward: Literal["imps", "score"] = "imps"  # against the other table, or the table's own points
 

@@ -46,21 +46,21 @@ class Ppo(NetworkPolicy):
 class Options(Checked):
     """What a run depends on, beside the policy it starts from."""
 
-    iterations: Count = 240
+    iterations: Count = 240  # length of the run
     boards: Count = 4096  # an iteration
     max_actions: Count = 4  # calls tried at a decision
     min_prob: Share = 0.02  # chance of a call that is tried
     self_play: Share = 0.5  # share of boards against the learner itself
     pool: Share = 0.0  # share of boards against ``opponents``; all others are against a past snapshot
     snapshot_every: Count = 10  # iterations
-    epochs: Count = 4
+    epochs: Count = 4  # passes over the decisions of an iteration
     minibatch: Count = 2048  # decisions
     learning_rate: Weight = 1e-4  # falls linearly to a tenth
-    clip: Weight = 0.2
-    entropy: Weight = 0.0
+    clip: Weight = 0.2  # of the ratio of new to old probability
+    entropy: Weight = 0.0  # weight of the bonus for it
     anchor: Weight = 0.05  # weight of KL(policy, supervised policy)
     average: Share = 0.9  # of the averaged weights that stay, an iteration
-    seed: Seed = 0
+    seed: Seed = 0  # of the deals and of all that is drawn
 
 
 class Trainer(trainer.Trainer):

@@ -52,7 +52,7 @@ class Rpi(NetworkPolicy):
 class Options(Checked):
     """What a run depends on, beside the policy it starts from."""
 
-    iterations: Count = 1600
+    iterations: Count = 1600  # length of the run
     boards: Count = 8192  # an iteration
     unit: Weight = 0.25  # IMPs that make a call e times as likely when the policy plays
     start_unit: Weight = 0.13  # IMPs that a nat of the start's logits is taken for
@@ -63,13 +63,13 @@ class Options(Checked):
     snapshot_every: Count = 50  # iterations
     draws: Whole = 0  # of a contract's tricks, from the double-dummy network; 0: those of the deal's table
     contested: Share = 1.0  # of the decisions after calls of both sides that are learned from; of the others all are
-    epochs: Count = 2
+    epochs: Count = 2  # passes over the decisions of an iteration
     minibatch: Count = 4096  # decisions with several plausible calls, and at most as many with one
     learning_rate: Weight = 3e-4  # falls linearly to a tenth
     one_call: Share = 0.2  # of the decisions with one plausible call that are learned from
     anchor: Weight = 1.0  # weight of the values that calls without gains had
     average: Share = 0.998  # of the averaged weights that stay, a step
-    seed: Seed = 0
+    seed: Seed = 0  # of the deals and of all that is drawn
 
 
 class Trainer(trainer.Trainer):

@@ -258,13 +258,13 @@ class Options(Checked):
     """What a fit depends on, beside the data."""
 
     architecture: Any  # a dataclass
-    steps: Count = 18_000
-    batch: Count = 1024
+    steps: Count = 18_000  # length of the run
+    batch: Count = 1024  # positions of a step
     learning_rate: Weight = 1e-3  # falls linearly to 0
     warm_up: Whole = 200  # steps
     weight_decay: Weight = 0.0  # a step and unit of learning rate (Loshchilov and Hutter 2019, AdamW)
     local_steps: Count = 1  # of each process; then weights and moments are averaged. 1: gradients are, in every step
-    seed: Seed = 0
+    seed: Seed = 0  # of weights and positions
 
     def rate(self, step: int) -> float:
         """Learning rate of a step."""

@@ -94,15 +94,15 @@ PRINTED_LIMITS = (5, 8, 10)  # F.2
 class Bidder(Checked):
     """A bidding algorithm. Only ``kind`` matters to IO and random, RB reads ``bias``, ``slope`` and ``nil_limits``."""
 
-    kind: BidderName = "bis"
+    kind: BidderName = "bis"  # the algorithm
     nil_threshold: float = 25.0  # points (section 4)
     single_curve: bool = False  # 5.3.1: one success curve whatever was bid before
-    endgame: bool = True  # 4.4, G.1
-    conventions: bool = True  # G.2: Big 5 and Big 6
-    blind: bool = True  # G.3
+    endgame: bool = True  # it bids for the end of a game (4.4, G.1)
+    conventions: bool = True  # Big 5 and Big 6 (G.2)
+    blind: bool = True  # it bids blind nil (G.3)
     bid_sensitive: bool = False  # BIS*, 5.3.3
     bias: Annotated[tuple[float, ...], Length(4, 4)] = (0.0,) * 4  # added to the takes of the 1st ... 4th bidder
-    slope: float = 0.0  # ... and this for each trick the earlier bids are above their mean
+    slope: float = 0.0  # added to the takes for each trick that the earlier bids are above their mean
     nil_limits: NilLimits = PRINTED_LIMITS  # RB, MS: highest rank of a suit's lowest three cards
     noise: Share = 0.0  # chance of an exploring bid (4.3)
     iterations: Count = 200  # rollouts a bid of UCT
@@ -431,14 +431,25 @@ def rb(
 def ms(
     player: PlayerName | Player = "srp", nil_limits: NilLimits = PRINTED_LIMITS, lookup: State | None = None
 ) -> SpadesPolicy:
-    """The bids of the book Master Spades, with the nil rule of ``rb`` and its ``nil_limits``."""
+    """The bids of the book Master Spades, with the nil rule of ``rb``.
+
+    Args:
+        player: who plays the cards.
+        nil_limits: as of ``rb``.
+        lookup: the lookup record (see ``lookup.py``); default: the shipped one.
+    """
     return SpadesPolicy(Bidder.named("ms", nil_limits=nil_limits), player, lookup)
 
 
 @takes(Bidder)
 @checked
 def bis(player: PlayerName = "srp", **components: Any) -> SpadesPolicy:
-    """BIS; ``components`` switch parts of it off (fields of ``Bidder``)."""
+    """BIS.
+
+    Args:
+        player: who plays the cards.
+        components: fields of ``Bidder``, which switch parts of it off.
+    """
     return SpadesPolicy(Bidder.named("bis", **components), player)
 
 
@@ -450,7 +461,15 @@ def uct(
     infer: Inference = "none",
     exploration: Weight = 1.0,
 ) -> SpadesPolicy:
-    """UCT in the last ``last`` tricks, SRP before; ``bidder="uct"`` searches for its bids too."""
+    """UCT in the last tricks, SRP before.
+
+    Args:
+        bidder: who bids; ``"uct"`` searches for its bids too.
+        last: it searches in the last so many tricks.
+        iterations: rollouts a decision.
+        infer: what deals of the unseen cards agree with beside the cards played: nothing, voids, or bids too.
+        exploration: C of UCT, in spreads of the points gap.
+    """
     return SpadesPolicy(bidder, Player("uct", last, iterations, infer, exploration))
 
 
@@ -492,5 +511,13 @@ def learned_search(
     weights: str | Path | None = None,
     lookup: State | None = None,
 ) -> SpadesPolicy:
-    """``learned``, which tries its cards at the table."""
+    """``learned``, which tries its cards at the table.
+
+    Args:
+        worlds: deals of the unseen cards on which it tries its cards before it plays one.
+        last: it searches in the last so many tricks.
+        certain: standard errors by which another card must then be better than the network's.
+        weights: a file of ``experiments/learned_training.py``; default: the packaged one.
+        lookup: the rest of its lookup record (see ``lookup.py``); default: the shipped one.
+    """
     return learned(weights, "learned", worlds, last, certain, lookup)

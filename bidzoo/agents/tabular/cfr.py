@@ -26,7 +26,7 @@ class Options(Checked):
     iterations: Whole = 1000  # Table 1: "CFR1k"
     average: bool = False  # return the average strategy, which CFR proves things about, not the last iterate
     noise: Share = 0.01  # deviation of the strategy from uniform where no regret is positive
-    seed: Seed = 0
+    seed: Seed = 0  # of the noise
 
 
 class Terms(NamedTuple):

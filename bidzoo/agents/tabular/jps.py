@@ -33,7 +33,7 @@ class Options(Checked):
     depth: Whole = 0  # D, longest chain; 0: from the first information sets to the leaves (the paper's default)
     samples: Whole = 0  # states drawn at each starting information set (Table 2), one drawn twice counts once; 0: all
     mean_weight: Weight = 0.0  # lambda of Eqs. 7 and 8: of what an action is worth over all states, sampled or not
-    iterations: Whole = 100
+    iterations: Whole = 100  # the best strategy of all is kept
     restart: Weight = 1e-4  # with ``depth``: a gain above this puts all starting depths on the list again
     seed: Seed = 0  # order of starting depths, and samples
 

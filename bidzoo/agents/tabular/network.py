@@ -21,14 +21,14 @@ from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, ev
 class NetworkOptions(Checked):
     """Numbers of both algorithms; the paper gives 100 epochs of 1000 updates, and that the best epoch is kept."""
 
-    epochs: Count
+    epochs: Count  # the best one is kept
     updates: Count = 200  # an epoch
     episodes: Count = 256  # an update
     hidden: tuple[Count, ...] = (80, 80)  # the trunk of BAD in the paper
     rate: Weight = 3e-3  # Adam, falling to 0
     entropy: Weight = 0.01  # of the reward's range, falling to 0
-    value: Weight = 0.5
-    seed: Seed = 0
+    value: Weight = 0.5  # weight of the loss of the value
+    seed: Seed = 0  # of weights and episodes
 
 
 # ---- inputs ------------------------------------------------------------------------------
