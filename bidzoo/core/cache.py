@@ -16,7 +16,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
@@ -42,8 +42,8 @@ _where = ""
 def find_cache() -> bool:
     """Let numba keep what it compiles, and return whether it can.
 
-    The folder is ``NUMBA_CACHE_DIR``, beside the sources, the user's cache, or a temporary one, the first that can be
-    written. The last two may be gone or full of old kernels when they are needed next, so ``say_where`` tells of them.
+    The folder is ``NUMBA_CACHE_DIR``, that beside the sources, the user's cache, or a temporary one: the first that can
+    be written. ``say_where`` tells of it where it is not the one that was given, and where it is a temporary one.
     """
     global _where
     given = numba.config.CACHE_DIR
@@ -98,23 +98,24 @@ KEEPS = find_cache()
 class _SealedFile(IndexDataCacheFile):
     """numba's index and data files, each behind a checksum; where one is damaged or cannot be read, nothing is kept.
 
-    They are written to ``folder``; what is not there is looked for in the ``others``, too.
+    They are written to ``folder``; what is not there is looked for in ``other``, too.
     """
 
-    def __init__(self, folder: str, others: Sequence[str], name: str, stamp: str) -> None:
+    def __init__(self, folder: str, name: str, stamp: str, other: "_SealedFile | None" = None) -> None:
         super().__init__(folder, name, stamp)
-        self._others = [_SealedFile(other, (), name, stamp) for other in others]
+        self._other = other
 
     def holds(self, key: Any) -> bool:
         """Whether the code of that key is there as it was written."""
         name = self._load_index().get(key)  # the index is written first
-        here = name is not None and self._read(name) is not None
-        return here or any(other.holds(key) for other in self._others)
+        if name is not None and self._read(name) is not None:
+            return True
+        return self._other is not None and self._other.holds(key)
 
     def load(self, key: Any) -> Any:
         """The code of that key, None if it is nowhere."""
         data = super().load(key)
-        return data if data is not None else next(filter(None, (other.load(key) for other in self._others)), None)
+        return self._other.load(key) if data is None and self._other is not None else data
 
     def _load_index(self) -> dict[Any, str]:
         content = self._read(self._index_name)
@@ -171,16 +172,17 @@ class KernelCache(FunctionCache):
 
     @cached_property
     def _cache_file(self) -> _SealedFile:
-        return _SealedFile(self.cache_path, self._read_only, f"{self._stem}{self.digest[:32]}", self.digest)
+        names = f"{self._stem}{self.digest[:32]}", self.digest
+        other = None if self._first_folder == self.cache_path else _SealedFile(self._first_folder, *names)
+        return _SealedFile(self.cache_path, *names, other)
 
     @property
-    def _read_only(self) -> list[str]:
-        """Where somebody else may have compiled this kernel, as an image has: in the first folder of ``find_cache``."""
+    def _first_folder(self) -> str:
+        """The first one of ``find_cache``: where it cannot be written, an image may have compiled kernels there."""
         source = Path(self.made_of.__code__.co_filename)
         given = os.environ.get(READ_ONLY, numba.config.CACHE_DIR)
         folder = Path(given, self._impl.locator.get_suitable_cache_subpath(str(source)))
-        first = str(folder if given else source.parent / "__pycache__")
-        return [first] if first != self.cache_path else []
+        return str(folder if given else source.parent / "__pycache__")
 
     @property
     def _stem(self) -> str:
