@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core.schema import visible
+from bidzoo.core.storage import named
 
 MOST = 7  # columns of a printed table
 NARROW, WIDE = 80, 120  # columns of a terminal that says nothing of its width, and of a log or a pipe
@@ -219,9 +220,10 @@ def show(tables: Sequence[ResultTable], every: bool = True) -> None:
     width = width_of(terminal)
     if not terminal.is_terminal:
         terminal = Console(width=max(width, WIDE))
-    for table in tables:
-        title, *lines = lines_of(table, width, every)
-        terminal.print(Text(title, "bold"), no_wrap=True, crop=False)
-        for line in lines:
-            terminal.print(Text(line), no_wrap=True, crop=False)
-        terminal.print()
+    with named("standard output"):
+        for table in tables:
+            title, *lines = lines_of(table, width, every)
+            terminal.print(Text(title, "bold"), no_wrap=True, crop=False)
+            for line in lines:
+                terminal.print(Text(line), no_wrap=True, crop=False)
+            terminal.print()

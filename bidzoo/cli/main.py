@@ -234,6 +234,7 @@ def main(commands: Callable[[], Any] | None = None) -> None:
         if status == options.STATUS:
             options.end_workers()
         options.leave_if_stopped(status)
+        _forget_what_cannot_be_written()
         raise SystemExit(status) from None
 
 
@@ -245,6 +246,16 @@ def _open_closed_streams() -> None:
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115  to the end of this process
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _forget_what_cannot_be_written() -> None:
+    """Write nowhere what is left in the buffers of standard streams that take no more, or Python's end would fail."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # full, or closed meanwhile
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _status_of(problem: BaseException) -> Any:

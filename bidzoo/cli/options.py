@@ -22,7 +22,7 @@ from bidzoo.core import jobs
 from bidzoo.core.jobs import meanwhile
 from bidzoo.core.options import choose_from, literal, words_of
 from bidzoo.core.schema import visible
-from bidzoo.core.storage import check_writable
+from bidzoo.core.storage import check_writable, named
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.results import Measured, Report
@@ -52,12 +52,8 @@ def say(text: object, err: bool = False) -> None:
     if err and _Output.console is not None:  # bars are being drawn: a line of its own, above them
         _Output.console.print(visible(str(text)), markup=False, highlight=False, emoji=False)
     else:
-        try:
+        with named(f"standard {'error' if err else 'output'}"):
             print(visible(str(text)), file=sys.stderr if err else sys.stdout, flush=True)
-        except BrokenPipeError:  # who reads has heard enough
-            raise
-        except OSError as problem:
-            raise OSError(problem.errno, problem.strerror, f"standard {'error' if err else 'output'}") from problem
 
 
 @contextmanager

@@ -43,7 +43,7 @@ else:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def named(path: Path | str) -> Iterator[None]:
     """An OSError in here names ``path``, not the temporary files that writing it takes."""
     try:
         yield
@@ -61,7 +61,7 @@ def check_writable(path: Path, folder: bool = False) -> None:
     Raises:
         OSError, ValueError: they cannot; names ``path``.
     """
-    with _named(path):
+    with named(path):
         stream = _is_stream(path)
         if stream or (path.exists() and not (path.is_dir() if folder else path.is_file())):
             kind = "a folder" if path.is_dir() else "a file" if path.is_file() and not stream else "a device"
@@ -92,7 +92,7 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
         OSError: it cannot be written; names ``path``, and the temporary file that has the content if it fits elsewhere.
     """
     try:
-        with _named(path):
+        with named(path):
             target = path.resolve()
             target.parent.mkdir(parents=True, exist_ok=True)
             with _new_file(content, dir=target.parent, prefix=f".{target.name}.") as name:
@@ -176,7 +176,7 @@ class Lock:
         target = path.resolve()  # a file has one lock, whatever links lead to it
         lock_path = target.with_name(f"{target.name}.lock")
         while True:
-            with _named(path):
+            with named(path):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 file = open(lock_path, "a+b", buffering=0)  # noqa: SIM115  closed by release()
             if not _claim(file):
@@ -229,7 +229,7 @@ def _append(file: FileIO, content: bytes) -> None:
     """``append_file`` to an open one."""
     end = file.seek(0, os.SEEK_END)
     try:
-        with _named(Path(os.fsdecode(file.name))):
+        with named(Path(os.fsdecode(file.name))):
             rest = memoryview(content)
             while rest:
                 rest = rest[file.write(rest) :]
@@ -288,7 +288,7 @@ class Growing(Closing):
     def _file(self) -> FileIO:
         """The open file, which is made when there is something to write: who never gets so far leaves none."""
         if self._opened is None:
-            with _named(self.path):
+            with named(self.path):
                 self._opened = open(self.path, "a+b", buffering=0)  # noqa: SIM115  closed by close()
         return self._opened
 
