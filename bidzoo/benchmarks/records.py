@@ -327,12 +327,7 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
     if path.suffix in BRIDGE_ENDINGS:
         BRIDGE_ENDINGS[path.suffix](path, [board_of(record) for record in records])
     else:
-        replace_file(path, "".join(json.dumps(record, default=_plain) + "\n" for record in records).encode())
-
-
-def _plain(number: np.generic) -> Any:
-    """A number of NumPy as one of Python's."""
-    return number.item()
+        replace_file(path, "".join(json.dumps(record, default=np.generic.item) + "\n" for record in records).encode())
 
 
 def check_ending(path: Path, env_id: str) -> None:

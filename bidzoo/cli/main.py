@@ -122,20 +122,27 @@ def list_all(
 def _show_one(name: str) -> None:
     """What the environment or the agent ``name`` is, and its options."""
     from bidzoo import agents, registry
+
+    try:
+        env_id = registry.game_id(name)
+    except KeyError:
+        _show_agent(agents.parts(name)[1])
+        return
+    game = registry.entries()[env_id]
+    facts = {"Gymnasium id": game.gymnasium_id, "package": game.source}
+    _show_facts(f"{env_id}: {registry.summary(env_id)}", facts)
+    options.show_options(registry.options(env_id), registry.option_words(env_id))
+
+
+def _show_agent(agent: str) -> None:
+    from bidzoo import agents, registry
     from bidzoo.benchmarks.results import two_digits
 
-    games, named = registry.entries(), agents.entries()
-    with suppress(KeyError):
-        env_id = registry.game_id(name)
-        facts = {"Gymnasium id": games[env_id].gymnasium_id, "package": games[env_id].source}
-        _show_facts(f"{env_id}: {registry.summary(env_id)}", facts)
-        options.show_options(registry.options(env_id), registry.option_words(env_id))
-        return
-    agent = agents.parts(name)[1]
     try:
-        entry = agents.described(named.get(agent) or agents.entry(agent))
+        entry = agents.described(agents.entry(agent))
     except KeyError:
-        raise KeyError(f"unknown name {agent!r}; {choose_from(agent, [*games, *named])}") from None
+        names = [*registry.available(), *agents.available()]
+        raise KeyError(f"unknown name {agent!r}; {choose_from(agent, names)}") from None
     found, defaults = _measured(agent, None), agents.options(agent)
     facts = {
         "games": ", ".join(entry.games),

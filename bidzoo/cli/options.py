@@ -342,7 +342,7 @@ def workers_beside(names: Sequence[str], workers: int, default: int = 1) -> int:
 def parse(options: type, texts: list[str] | None, option: str = "--set", **fixed: Any) -> Any:
     """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
     defaults = {field.name: field.default for field in fields(options) if field.name not in fixed}
-    chosen = settings(defaults, texts, words_of(options), option)
+    chosen = settings(defaults, texts, lambda: words_of(options), option)
     try:
         return options(**fixed, **chosen)
     except ValueError as problem:
@@ -350,11 +350,14 @@ def parse(options: type, texts: list[str] | None, option: str = "--set", **fixed
 
 
 def settings(
-    defaults: Mapping[str, Any], texts: list[str] | None, words: Mapping[str, str] = {}, option: str = "--set"
+    defaults: Mapping[str, Any],
+    texts: list[str] | None,
+    words: Callable[[], Mapping[str, str]] = dict,
+    option: str = "--set",
 ) -> dict[str, Any]:
-    """As ``parse``: the values of ``NAME=VALUE`` texts, each of its default's type; help says ``words`` of them."""
+    """As ``parse``: the values of ``NAME=VALUE`` texts, each of its default's type; help asks for ``words`` on them."""
     if "help" in (texts or []):
-        show_options(defaults, words)
+        show_options(defaults, words())
         raise typer.Exit
     chosen: dict[str, Any] = {}
     for text in texts or []:
@@ -385,7 +388,7 @@ def game_settings(env_id: str, texts: list[str] | None, left_out: Sequence[str] 
     from bidzoo import registry
 
     defaults = {name: default for name, default in registry.options(env_id).items() if name not in left_out}
-    return settings(defaults, texts, registry.option_words(env_id))
+    return settings(defaults, texts, lambda: registry.option_words(env_id))
 
 
 def _value(text: str, default: Any) -> Any:

@@ -172,8 +172,8 @@ class KernelCache(FunctionCache):
 
     @cached_property
     def _cache_file(self) -> _SealedFile:
-        names = f"{self._stem}{self.digest[:32]}", self.digest
-        other = None if self._first_folder == self.cache_path else _SealedFile(self._first_folder, *names)
+        names, first = (f"{self._stem}{self.digest[:32]}", self.digest), self._first_folder
+        other = None if first == self.cache_path else _SealedFile(first, *names)
         return _SealedFile(self.cache_path, *names, other)
 
     @property

@@ -6,7 +6,7 @@ import json
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import chain, cycle
@@ -154,7 +154,8 @@ class LanguageAgent:
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``: the model's, or the fallback's where it named no legal one."""
-        questions = [self._question(views[b], legal[b], int(rng.keys[b])) for b in range(len(views))]
+        known = [self._conversation(view) if self.seat.memory else None for view in views]
+        questions = [self._question(views[b], legal[b], int(rng.keys[b]), known[b]) for b in range(len(views))]
         rows = {question: b for b, question in reversed(list(enumerate(questions)))}
         with ThreadPoolExecutor(self.at_once) as pool:
             decisions = dict(zip(rows, pool.map(lambda question: self._decide(question, legal[rows[question]]), rows)))
@@ -170,12 +171,11 @@ class LanguageAgent:
                 actions[b] = action
             if self.seat.memory:
                 answer = decision.replies[-1] if decision.action else self.game.action_text(int(actions[b]))
-                self._remember(views[b], question.messages[1:], answer)
+                self._remember(views[b], (*question.messages[1:], answer), known[b])
         return actions
 
-    def _question(self, view: State, legal: I8, key: int) -> Question:
+    def _question(self, view: State, legal: I8, key: int, known: _Conversation | None) -> Question:
         system, question = prompt(self.game, view, legal, self.seat, self.scoring)
-        known = self._conversation(view) if self.seat.memory else None
         seed = key % 2**31 if self.seat.sampled else 0
         return Question(self.model, *self._about, (system, *(known.texts if known else ()), question), seed)
 
@@ -187,11 +187,11 @@ class LanguageAgent:
                 return known
         return None
 
-    def _remember(self, view: State, texts: Sequence[str], answer: str) -> None:
-        """Keep a conversation in the place of what it goes on with."""
-        conversations, before = self._memory.setdefault(_place(view), []), self._conversation(view)
+    def _remember(self, view: State, texts: tuple[str, ...], before: _Conversation | None) -> None:
+        """Keep a conversation in the place of the one that it goes on with."""
+        conversations = self._memory.setdefault(_place(view), [])
         conversations[:] = [known for known in conversations if known is not before][1 - MOST_TABLES :]
-        conversations.append(_Conversation(view.copy(), (*texts, answer)))
+        conversations.append(_Conversation(view.copy(), texts))
 
     def _clock(self, view: State) -> int:
         return int(self.game.clock(np.atleast_1d(view))[0])

@@ -90,17 +90,15 @@ def _paragraphs(game_id: str, family: str, name: str) -> tuple[str, ...]:
 def _meanings(game: Game, names: Iterable[str]) -> list[str]:
     """What the options ``names`` of ``game`` mean, as its page has it, and its paragraphs on single ones of them."""
     page = "bridge_bidding_v0" if game.family == "bridge" else game.id  # the options are the same
-    _, *others = _paragraphs(page, game.family, "{}.options.txt") or ("",)
-    lines = (
-        []
-        if not others
-        else [
-            f"{options}: {values}. {meaning[:1].upper()}{meaning[1:]}."
-            for options, values, meaning in registry.option_rows(game.id)
-            if {*options.split(", ")} & {*names}
-        ]
-    )
-    return ["\n".join(lines), *(each for each in others if each.startswith(("**", "With ")))] if lines else []
+    paragraphs = _paragraphs(page, game.family, "{}.options.txt")
+    if not paragraphs:  # of a small game, whose rules say it
+        return []
+    lines = [
+        f"{options}: {values}. {meaning[:1].upper()}{meaning[1:]}."
+        for options, values, meaning in registry.option_rows(game.id)
+        if {*options.split(", ")} & {*names}
+    ]
+    return ["\n".join(lines), *(each for each in paragraphs if each.startswith(("**", "With ")))] if lines else []
 
 
 _MACHINERY = ("observation", "deals", "augment", "shuffle", "reward_scale", "player")  # no rules of the game
