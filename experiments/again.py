@@ -32,6 +32,7 @@ RESULTS = ROOT / "docs" / "results"
 SHOWN = 6  # differences of a file
 MADE = ("--json", "--pictures", "--out", "--partner")  # options that name what a command writes
 INPUT = re.compile(r"[^,=]+\.(?:npz|safetensors|jsonl)(?=,|$)")
+TIME = re.compile(r"seconds\b|\ba second\b|\bms\b")  # columns that no two runs have alike
 UNLIKE = ("bridge-cost", "jps-speed", "kills", "one-table", "selfplay", "selfplay-gpu", "soak", "start", "throughput")
 
 
@@ -61,7 +62,7 @@ def elsewhere(words: Sequence[str], folder: Path) -> list[str]:
 def differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
     """What two results do not have alike: where it stands, the old value and the new one."""
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
+        for key in sorted(key for key in old.keys() | new.keys() if not TIME.search(key)):
             yield from differences(old.get(key), new.get(key), f"{where}.{key}")
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for k, (before, now) in enumerate(zip(old, new, strict=True)):

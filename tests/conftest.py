@@ -44,11 +44,12 @@ def pytest_collection():
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch):
-    """What a test does to the process is gone after it: games and agents that it registers, and ``wait_always``."""
+def forgotten(monkeypatch, tmp_path):
+    """What a test does is gone after it: games and agents that it registers, ``wait_always``, the files of commands."""
     from bidzoo import agents, registry
     from bidzoo.core import compiling
 
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(compiling, "_waits_always", False)
     for names in (registry.NAMES, agents.NAMES):
         monkeypatch.setattr(names, "registered", {})

@@ -17,8 +17,9 @@ FILES = sorted(again.RESULTS.glob("*.json"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_every_published_command_can_be_given(path):
+def test_every_published_command_can_be_given(path, monkeypatch):
     """Its script is there, and so are the agents that it names."""
+    monkeypatch.chdir(again.ROOT)
     words = shlex.split(json.loads(path.read_text(encoding="utf-8"))["command"])
     if words[0] == "python":
         assert (again.ROOT / words[1]).is_file()
@@ -46,6 +47,12 @@ def test_what_differs_is_named():
         f"rows: {old['rows']}, now {new['rows']}",
     ]
     assert list(again.differences({"a": [1, 2]}, {"a": [1, 3]})) == ["a[1]: 2, now 3"]
+
+
+def test_times_are_compared_with_nothing():
+    old = {"processor seconds": 1, "cells a second": 9, "ms a call": 3, "first : second": 1.0}
+    new = {"processor seconds": 2, "cells a second": 8, "ms a call": 4, "first : second": 2.0}
+    assert list(again.differences(old, new)) == ["first : second: 1.0, now 2.0"]
 
 
 def test_a_file_that_is_not_what_its_command_measures(tmp_path, monkeypatch, capfd):

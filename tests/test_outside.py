@@ -253,7 +253,6 @@ def mine(tmp_path, monkeypatch):
     """A module of one's own in the working folder."""
     (tmp_path / "mine_too.py").write_text(MINE)
     (tmp_path / "needs.py").write_text("import nowhere_to_be_found\n")
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
     sys.modules.pop("mine_too", None)

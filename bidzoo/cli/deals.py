@@ -1,5 +1,6 @@
 """``bidzoo deals``: make, import and look at files of deals with double-dummy tables."""
 
+from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -94,64 +95,116 @@ def import_(
 
     What is wrong in the file is left out and named; the status is then 3.
     """
-    from dataclasses import replace
-
     from bidzoo.envs.bridge.board import summary
-    from bidzoo.envs.bridge.deals import DealSet, deals_of, listed, read_boards, read_deals
-    from bidzoo.envs.bridge.formats import pbn
+    from bidzoo.envs.bridge.deals import listed
 
-    faults: list[Fault] = []
-    boards = [] if file.suffix == ".npz" else read_boards(file, strict, faults)
-    whole = [(board.number or place, board) for place, board in enumerate(boards, 1) if board.complete]
-    hidden = [board.number or place for place, board in enumerate(boards, 1) if not board.complete]
     if file.suffix == ".npz" and out.suffix == ".pbn":
         raise ValueError(f"{out}: {file} says no dealers to keep, expected an ending .npz")
-    if not boards and file.suffix != ".npz":
-        raise ValueError(summary(str(file), 0, faults) if faults else f"{file}: no boards, expected at least one")
-    if not whole and boards and out.suffix == ".npz":
-        raise ValueError(f"{file}: hands are missing: {listed(hidden)}; expected all four of at least one board")
-    if out.exists() and (out.suffix == ".pbn" or read_deals(out)[2].get("solved", True)):
-        check_new(out)  # but an import that solved nothing is soon repeated
-    contradictions: list[str] = []
-    if file.suffix == ".npz":
-        deals, tables = DealSet.load(file), _Tables(0)
-    elif whole:
-        deals = deals_of([board for _, board in whole], str(file), contradictions)
-        numbers = {board.hands: number for number, board in reversed(whole)}
-        names = [numbers[tuple(hands)] for hands in deals.hands.tolist()]
-        tables = _checked(file, deals, names, check, wrong_tables, contradictions, workers)
-    else:
-        deals, tables = DealSet.of(np.empty((0, 4), np.int64)), _Tables(0)
-    again = (deals.tricks >= 0).any(1) if tables.reason else np.zeros(len(deals.hands), bool)
-    rows = np.flatnonzero(again | ((deals.tricks < 0).any(1) & solve))
-    tricks = deals.tricks.copy()
-    tricks[rows] = _solved(deals.hands[rows], workers)
-    deals = DealSet.of(deals.hands, tricks, str(file))
+    faults: list[Fault] = []
+    source = _deals_of_file(file) if file.suffix == ".npz" else _boards_of_file(file, strict, faults)
+    left_out = source.hidden if out.suffix == ".npz" else []  # a .pbn keeps all boards
+    if left_out and not len(source.deals.hands):
+        raise ValueError(f"{file}: hands are missing: {listed(left_out)}; expected all four of at least one board")
+    _check_out(out)
+    tables = _checked(source, check, wrong_tables, workers) if source.boards else _Tables(0)
+    deals = _completed(source, solve, bool(tables.reason), workers)
     if json is not None:
-        _report(json, file, len(boards), faults, {"hands_missing": hidden, "tables": tables._asdict()})
+        _report(json, file, len(source.boards), faults, {"hands_missing": source.hidden, "tables": tables._asdict()})
     if out.suffix == ".pbn":
-        tricks_of = {tuple(hands): tuple(row) for hands, row in zip(deals.hands.tolist(), tricks.tolist())}
-        known = {hands: row if max(row) >= 0 else None for hands, row in tricks_of.items()}
-        believed = not tables.reason
-        pbn.write(out, [replace(b, tricks=known.get(b.hands or (), b.tricks if believed else None)) for b in boards])
+        _save_boards(out, source.boards, deals, believed=not tables.reason)
     else:
         deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
     _show(out)
+    _say_what_is_unsolved(deals, source)
+    if left_out:
+        say(f"{file}: {counted(len(left_out), 'board')} left out, hands are missing: {listed(left_out)}", err=True)
+    if source.boards and not faults:
+        say(summary(str(file), len(source.boards), []), err=True)
+    finish(file, len(source.boards), faults)
+    if left_out:
+        raise typer.Exit(LEFT_OUT)
+
+
+class _Source(NamedTuple):
+    """What is imported."""
+
+    file: Path
+    kind: str  # what the numbers count: "deal" or "board"
+    boards: "list[Board]"  # none of a file of deals
+    deals: "DealSet"  # the different ones whose four hands are known, with the tables of the file
+    numbers: Sequence[int]  # of the deals
+    hidden: list[int]  # numbers of the boards of which hands are missing
+    contradictions: list[str]  # two tables of one deal
+
+
+def _deals_of_file(file: Path) -> _Source:
+    from bidzoo.envs.bridge.deals import DealSet
+
+    deals = DealSet.load(file)
+    return _Source(file, "deal", [], deals, range(len(deals.hands)), [], [])
+
+
+def _boards_of_file(file: Path, strict: bool, faults: "list[Fault]") -> _Source:
+    """The boards of a .pbn or .lin file; ``faults`` takes what is wrong in it.
+
+    Raises:
+        ValueError: there are none.
+    """
+    from bidzoo.envs.bridge.board import summary
+    from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards
+
+    boards = read_boards(file, strict, faults)
+    if not boards:
+        raise ValueError(summary(str(file), 0, faults) if faults else f"{file}: no boards, expected at least one")
+    whole = [(board.number or place, board) for place, board in enumerate(boards, 1) if board.complete]
+    hidden = [board.number or place for place, board in enumerate(boards, 1) if not board.complete]
+    if not whole:
+        return _Source(file, "board", boards, DealSet.of(np.empty((0, 4), np.int64)), [], hidden, [])
+    contradictions: list[str] = []
+    deals = deals_of([board for _, board in whole], str(file), contradictions)
+    first = {board.hands: number for number, board in reversed(whole)}  # several boards may have one deal
+    numbers = [first[tuple(hands)] for hands in deals.hands.tolist()]
+    return _Source(file, "board", boards, deals, numbers, hidden, contradictions)
+
+
+def _check_out(out: Path) -> None:
+    """ValueError if ``out`` is a file that took long to make: an import that solved nothing is soon repeated."""
+    from bidzoo.envs.bridge.deals import read_deals
+
+    if out.exists() and (out.suffix == ".pbn" or read_deals(out)[2].get("solved", True)):
+        check_new(out)
+
+
+def _completed(source: _Source, solve: bool, anew: bool, workers: int) -> "DealSet":
+    """The deals; those without a whole table are solved if ``solve``, those with one if ``anew``."""
+    from bidzoo.envs.bridge.deals import DealSet
+
+    hands, tricks = source.deals.hands, source.deals.tricks.copy()
+    rows = np.flatnonzero(((tricks >= 0).any(1) & anew) | ((tricks < 0).any(1) & solve))
+    tricks[rows] = _solved(hands[rows], workers)
+    return DealSet.of(hands, tricks, str(source.file))
+
+
+def _save_boards(out: Path, boards: "list[Board]", deals: "DealSet", believed: bool) -> None:
+    """Boards as they are, with the tables of ``deals``; of other boards their own, where these are ``believed``."""
+    from dataclasses import replace
+
+    from bidzoo.envs.bridge.formats import pbn
+
+    tables = {tuple(hands): tuple(row) for hands, row in zip(deals.hands.tolist(), deals.tricks.tolist())}
+    known = {hands: row if max(row) >= 0 else None for hands, row in tables.items()}
+    pbn.write(out, [replace(b, tricks=known.get(b.hands or (), b.tricks if believed else None)) for b in boards])
+
+
+def _say_what_is_unsolved(deals: "DealSet", source: _Source) -> None:
     unsolved = np.flatnonzero((deals.tricks < 0).any(1))
     if len(unsolved):
-        first = f"deal {unsolved[0]}" if file.suffix == ".npz" else f"board {names[unsolved[0]]}"
+        first = f"{source.kind} {source.numbers[unsolved[0]]}"
         say(
             f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is {first}; "
             "environments and matches that score double dummy need them: import again with --solve",
             err=True,
         )
-    if hidden and out.suffix == ".npz":
-        say(f"{file}: {counted(len(hidden), 'board')} left out, hands are missing: {listed(hidden)}", err=True)
-    if boards and not faults:
-        say(summary(str(file), len(boards), []), err=True)
-    finish(file, len(boards), faults)
-    if hidden and out.suffix == ".npz":
-        raise typer.Exit(LEFT_OUT)
 
 
 def _report(path: Path, source: object, boards: int, faults: "list[Fault]", more: dict[str, Any]) -> None:
@@ -171,16 +224,8 @@ class _Tables(NamedTuple):
     reason: str = ""  # why the tables are not believed
 
 
-def _checked(
-    file: Path,
-    deals: "DealSet",
-    names: list[int],
-    check: int,
-    wrong_tables: str,
-    contradictions: list[str],
-    workers: int,
-) -> _Tables:
-    """Whether the tables of a file are to be believed: by what they look like, and by solving some of them.
+def _checked(source: _Source, check: int, wrong_tables: str, workers: int) -> _Tables:
+    """Whether the tables of a file are to be believed: by what they look like, and by solving ``check`` of them.
 
     Raises:
         ValueError: they are not, and ``wrong_tables`` refuses them.
@@ -188,14 +233,15 @@ def _checked(
     from bidzoo.envs.bridge.deals import clamped, listed
     from bidzoo.envs.bridge.double_dummy import contradiction, most_suspect
 
-    tagged, reason = int((deals.tricks >= 0).any(1).sum()), clamped(deals.tricks) or "; ".join(contradictions[:1])
-    rows = most_suspect(deals.tricks, 0 if reason else check)
-    solved = _solved(deals.hands[rows], workers)
-    wrong = [row for row, tricks in zip(rows, solved) if contradiction(deals.tricks[row], tricks)]
-    found = _Tables(tagged, tuple(names[row] for row in rows), tuple(names[row] for row in wrong), reason)
+    file, hands, tricks, numbers = source.file, source.deals.hands, source.deals.tricks, source.numbers
+    tagged, reason = int((tricks >= 0).any(1).sum()), clamped(tricks) or "; ".join(source.contradictions[:1])
+    rows = most_suspect(tricks, 0 if reason else check)
+    solved = _solved(hands[rows], workers)
+    wrong = [row for row, table in zip(rows, solved) if contradiction(tricks[row], table)]
+    found = _Tables(tagged, tuple(numbers[row] for row in rows), tuple(numbers[row] for row in wrong), reason)
     agreed = "all agree"
     if wrong:
-        first = contradiction(deals.tricks[wrong[0]], solved[rows.tolist().index(wrong[0])])
+        first = contradiction(tricks[wrong[0]], solved[rows.tolist().index(wrong[0])])
         agreed = f"{len(wrong)} disagree: {listed(found.wrong)}; board {found.wrong[0]}: {first}"
         found = found._replace(reason=agreed)
     if tagged and not reason:

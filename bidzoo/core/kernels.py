@@ -42,9 +42,7 @@ States = NDArray[np.void]  # [B] records
 
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
 MANY = 64  # rows: plain Python takes some 10 ms, more are timed
-PATIENCE = (
-    5.0  # processor seconds that a kernel may take as plain Python for such batches, before it waits to be compiled
-)
+PATIENCE = 5.0  # processor seconds of plain Python for such batches, before a kernel waits to be compiled
 KERNELS: dict[tuple[str, str], "Kernel"] = {}  # by module and qualified name
 
 

@@ -283,13 +283,3 @@ class Seating:
 def random_seats(game: Game, policies: Sequence[Policy | None]) -> int:
     """The set of players whom the kernels of ``game`` can play: those of the agent ``random``."""
     return sum(1 << player for player, policy in enumerate(policies) if type(policy) is Uniform) * game.plays_random
-
-
-def other_policies(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:
-    """``policies`` with None for ``learner``; ValueError unless everybody else has one."""
-    if len(policies) != game.num_players:
-        raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
-    for player, policy in enumerate(policies):
-        if policy is None and player != learner:
-            raise ValueError(f"{game.place_text(player)} has no policy")
-    return tuple(None if player == learner else policy for player, policy in enumerate(policies))

@@ -23,10 +23,10 @@ from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.game import PASSED_OVER, Buffers, Game, Table, action_index, is_legal_row, never_asked
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 from bidzoo.registry import make_game
-from bidzoo.wrappers.batch import Batch, Seating, other_policies, random_seats
+from bidzoo.wrappers.batch import Batch, Seating, random_seats
 
 if TYPE_CHECKING:
-    from bidzoo.agents.policy import Policy
+    from bidzoo.agents.policy import Agent, Policy
 
 MaskIn = Literal["info", "observation"]
 
@@ -107,15 +107,15 @@ class SingleAgent(gymnasium.Env[Any, Any]):
     def __init__(
         self,
         game: Game,
-        policies: Sequence[Policy | None],
+        policies: Sequence[Agent | None],
         learner: int | str = 0,
         render_mode: str | None = None,
         mask_in: MaskIn = "info",
     ) -> None:
-        self.game, self.learner, policies = game, game.player_at(learner), _own_partners(policies)
-        self._policies = other_policies(game, policies, self.learner)
+        self.game, self.learner = game, game.player_at(learner)
+        self._policies = _own_partners(seat_policies(game, learner, policies))
         self._random = random_seats(game, self._policies)
-        self._partners, self._seed = _partners_of(policies), random_seed()
+        self._partners, self._seed = _partners_of(self._policies), random_seed()
         self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
         self._show(Table(game))
         check_value("mask_in", MaskIn, mask_in)
@@ -288,20 +288,19 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         self,
         game: Game,
         num_envs: int,
-        policies: Sequence[Policy | None],
+        policies: Sequence[Agent | None],
         learner: int | str = 0,
         render_mode: str | None = None,
         mask_in: MaskIn = "info",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     ) -> None:
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
-        policies = _own_partners(policies)
+        self._seating = Seating(_own_partners(seat_policies(game, learner, policies)), random_seed())
         check_value("mask_in", MaskIn, mask_in)
         self.mask_in, self._mode = mask_in, _autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
-        self._seating = Seating(other_policies(game, policies, self.learner), random_seed())
         self._random = random_seats(game, self._seating.policies)
-        self._partners = _partners_of(policies)
+        self._partners = _partners_of(self._seating.policies)
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
         self.batch = Batch(game, num_envs, autoreset=False)
         self._ended = np.zeros(num_envs, np.bool_)  # tables that wait for their next board

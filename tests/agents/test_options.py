@@ -45,8 +45,7 @@ def test_files_that_are_not_there_are_named_at_once(tmp_path):
         agents.make("sl", weights=tmp_path / "w.safetensors")
 
 
-def test_a_file_is_a_path_too_whatever_folder_it_is_in(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_file_is_a_path_too_whatever_folder_it_is_in(tmp_path):
     file = Path("seed=1", "net.safetensors")
     file.parent.mkdir()
     shutil.copy(agents.DATA / "bridge" / "sl-small.safetensors", file)

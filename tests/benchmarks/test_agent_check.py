@@ -107,7 +107,7 @@ def test_agents_of_bidzoo(name):
     assert checked.game.startswith(agents.AGENTS[name].games[0])
 
 
-def test_the_command(monkeypatch):
+def test_the_command():
     text = CliRunner().invoke(main.app, ["check", "random", "--env", "minibridge", "--boards", "8"]).output
     assert text.startswith("random plays minibridge_v0(size=4): ") and "on 8 boards, all legal, the same again" in text
 

@@ -324,9 +324,8 @@ def test_frequencies_name_calls_and_contracts(analysis):
     assert {row["contract"] for row in rows} & {"3NT", "4S", "4H"}
 
 
-def test_command_line(tmp_path, monkeypatch):
+def test_command_line(tmp_path):
     pytest.importorskip("matplotlib")
-    monkeypatch.chdir(tmp_path)  # its ledger lies in runs/, which other tests have too
     runner, out = CliRunner(), tmp_path / "out.json"
     done = runner.invoke(app, ["bench", "bridge", "--agents", "sayc,pass", "--boards", "20", "--json", str(out)])
     assert done.exit_code == 0, done.output

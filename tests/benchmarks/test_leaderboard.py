@@ -93,8 +93,7 @@ def test_no_entry_has_the_name_of_another_agent():
         leaderboard.enter(BRIDGE, "sayc=pass")
 
 
-def test_entries_of_one_name_have_a_file_each(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_entries_of_one_name_have_a_file_each(tmp_path):
     for folder in ("one", "other"):
         agents.make("exact").policy(SMALL.game).save(tmp_path / folder / "best.safetensors")
         assert run("enter", SMALL.name, f"{folder}/best.safetensors").exit_code == 0
@@ -139,15 +138,13 @@ def test_a_slow_agent_goes_on_from_its_ledger(tmp_path):
     assert asked > 100 and Slow.asked == asked and again.values == first.values
 
 
-def test_the_ledger_stays_until_the_entry_is_written(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_ledger_stays_until_the_entry_is_written(monkeypatch):
     agents.register("slow", Slow)
-    monkeypatch.setattr(leaderboard, "save", lambda path, entry: 1 / 0)
-    assert run("enter", BRIDGE.name, "slow", "--workers", "1").exit_code == 1
+    with monkeypatch.context() as broken:
+        broken.setattr(leaderboard, "save", lambda path, entry: 1 / 0)
+        assert run("enter", BRIDGE.name, "slow", "--workers", "1").exit_code == 1
     (ledger,) = Path("runs").glob(f"leaderboard-{BRIDGE.name}-*.ledger")
     kept = ledger.read_bytes()
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
     assert run("enter", BRIDGE.name, "pass").exit_code == 0  # another command of the suite, which ends
     assert kept and ledger.read_bytes() == kept
 

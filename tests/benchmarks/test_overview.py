@@ -20,7 +20,6 @@ def test_published_results_beside_ours_then_speed_then_search(tmp_path, monkeypa
     monkeypatch.setattr(overview, "THROUGHPUT_GAMES", ["comm_v0"])
     monkeypatch.setattr(overview, "THROUGHPUT_SECONDS", 0.01)
     path = tmp_path / "bench.json"
-    monkeypatch.chdir(tmp_path)  # its ledgers lie in runs/, which other tests have too
     done = CliRunner().invoke(app, ["bench", "--boards", "30", "--workers", "1", "--json", str(path)])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1].startswith("next: bidzoo play")
@@ -74,8 +73,7 @@ def test_every_part_of_a_measurement_is_shown_when_it_is_ready(tmp_path, monkeyp
     assert shown == [["a"]]
 
 
-def test_a_measurement_does_not_write_over_one_with_other_options(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_measurement_does_not_write_over_one_with_other_options(monkeypatch):
     monkeypatch.setattr(printing, "show", lambda tables, every: None)
     for boards in ("100", "200", "100"):
         monkeypatch.setattr("sys.argv", ["bidzoo", "bench", "x", "--boards", boards])

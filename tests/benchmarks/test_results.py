@@ -72,6 +72,14 @@ def test_a_number_that_is_not_known_is_null(tmp_path):
     assert document["figures"][0].series == {"a": [None]}
 
 
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_published_files_are_json_to_every_reader(path):
+    def refused(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    assert json.loads(path.read_text(encoding="utf-8"), parse_constant=refused)["tables"]
+
+
 def test_a_file_is_read_back(file):
     document = results.load(file)
     assert document["tables"][0].rows[:2] == TABLES[0].rows[:2]
@@ -281,8 +289,7 @@ def test_an_ending_that_no_command_writes(tmp_path, name, found):
         report.read([tmp_path / name])
 
 
-def test_command(file, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_command(file, tmp_path):
     done = CliRunner().invoke(app, ["report", str(file), "--out", "page.html"])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")

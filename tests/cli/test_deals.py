@@ -96,9 +96,7 @@ def test_a_journal_cut_anywhere_loses_and_doubles_nothing(
     assert (tmp_path / "bit.npz").read_bytes() == whole.read_bytes()
 
 
-def test_a_stopped_run_may_end_with_fewer_or_more_deals(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: object
-) -> None:
+def test_a_stopped_run_may_end_with_fewer_or_more_deals(tmp_path: Path, quick: object) -> None:
     def stop(done: int) -> None:
         if done >= 6:
             raise KeyboardInterrupt
@@ -228,12 +226,11 @@ def test_import_command(tmp_path: Path, quick: Callable[[I64], I8]) -> None:
     assert "ending '.rbn'; these formats are read: .pbn, .lin" in str(missing.exception)
 
 
-def test_estimates_are_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimates_are_called_so(tmp_path: Path) -> None:
     """Where they are made, and where they are measured by."""
     out = tmp_path / "e.npz"
     made = CliRunner().invoke(app, ["estimate", "3", "--out", str(out)])
     assert "3 (3 different, 3 with an estimated table)" in made.stdout
-    monkeypatch.chdir(tmp_path)
     words = ["match", "sayc", "pass", "--deals", str(out), "--boards", "3"]
     played = CliRunner().invoke(everything, words, catch_exceptions=False)
     (kept,) = Path("runs").glob("match-*.json")

@@ -252,7 +252,6 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
     ],
 )
 def test_a_package_that_is_missing_costs_no_work(capsys, monkeypatch, tmp_path, package, extra, command):
-    monkeypatch.chdir(tmp_path)
     for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, name, None)
     said = refused(capsys, monkeypatch, *command.split())
@@ -269,7 +268,6 @@ def test_a_package_that_is_missing_costs_no_work(capsys, monkeypatch, tmp_path, 
     ],
 )
 def test_a_file_of_work_is_not_overwritten(capsys, monkeypatch, tmp_path, command):
-    monkeypatch.chdir(tmp_path)
     path = tmp_path / command.split()[-1]
     path.write_text("an hour's")
     said = refused(capsys, monkeypatch, *command.split())
@@ -278,8 +276,7 @@ def test_a_file_of_work_is_not_overwritten(capsys, monkeypatch, tmp_path, comman
 
 
 @pytest.mark.parametrize("command", ["deals estimate 1", "train record 1 --policy nobody"])
-def test_another_ending_than_readers_take_is_refused_before_the_work(capsys, monkeypatch, tmp_path, command):
-    monkeypatch.chdir(tmp_path)
+def test_another_ending_than_readers_take_is_refused_before_the_work(capsys, monkeypatch, command):
     said = refused(capsys, monkeypatch, *command.split(), "--out", "x.txt")
     assert "x.txt: ending '.txt', expected .npz" in " ".join(said.split())
 

@@ -243,8 +243,7 @@ def test_a_board_with_an_illegal_call_is_named_and_costs_no_other(folder, tmp_pa
         run("replay", path, "--strict")
 
 
-def test_the_result_goes_where_it_is_asked_for(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_result_goes_where_it_is_asked_for(tmp_path):
     run("match", "sayc", "pass", "--boards", 4, "--json", "here.json")
     assert [path.name for path in tmp_path.iterdir()] == ["here.json"]
     assert results.load("here.json")["tables"][0].rows[0]["boards"] == 4
@@ -282,7 +281,6 @@ class Slow:
 @pytest.mark.parametrize("env", ["bridge_bidding_v0", "minibridge_v0"])
 def test_a_stopped_match_goes_on(tmp_path, monkeypatch, env):
     """What a slow agent has played is not played again; the records are those of a match in one go."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     Path("slow_agent.py").write_text(SLOW)
     words = ["match", "slow_agent:Slow", "pass" if env == "bridge_bidding_v0" else "random", "--env", env]

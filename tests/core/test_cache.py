@@ -308,6 +308,6 @@ def test_eight_processes_on_a_cold_cache(outside):
     assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 0]
 
 
-def test_files_of_another_processor_are_another_kernels(used, monkeypatch):
+def test_files_of_another_processor_are_another_kernels(used):
     found = run(USE, used.parent, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")[0]
     assert found == [419, [299, 329, 359], 4] and run(USE, used.parent)[0][2] == 0

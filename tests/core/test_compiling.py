@@ -111,7 +111,7 @@ print(json.dumps([len(own()) > 0, sum(k.compiled.stats.cache_misses.total() for 
     assert start([script], [script], cache=kept) == [([True, 0], "")] * 2  # loaded, not compiled here
 
 
-def test_a_killed_compiler_leaves_plain_python_and_the_next_process_compiles(start, tmp_path):
+def test_a_killed_compiler_leaves_plain_python_and_the_next_process_compiles(start):
     """Killed as where memory is short: to compile in the caller instead would take that memory again."""
     script = """
 import json, sys, time, numpy as np

@@ -147,7 +147,7 @@ def put_rewards(queue):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_forked_children_of_a_parent_with_threads_play_on(monkeypatch):
+def test_forked_children_of_a_parent_with_threads_play_on():
     """While kernels run in several threads of the parent, children are forked: none hangs, all play the same."""
     from bidzoo.core import threads
 

@@ -97,7 +97,7 @@ def test_points_and_lengths():
     assert told.tolist() == [4 + 3, 9, 1, 1, 2]
 
 
-def test_too_few_open_boards_are_named(monkeypatch):
+def test_too_few_open_boards_are_named():
     agent = Bmcs(max_actions=1)
     with pytest.raises(ValueError, match="0 boards have an open decision, expected 4"):
         open_decisions(agent, 4, 0)

@@ -49,7 +49,6 @@ def test_step(tmp_path, monkeypatch, undrawn, step):
         record(Sayc(), 400, 1).save(tmp_path / "auctions.npz")
     # it keeps what it makes in the folder where it runs
     (tmp_path / "experiments").symlink_to(ROOT / "experiments")
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [*sys.argv])
     for name in ("asked", "answered"):
         os.mkfifo(name)

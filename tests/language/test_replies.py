@@ -1,7 +1,6 @@
 """Which action a reply names, or why none."""
 
 import json
-from time import process_time
 
 import numpy as np
 import pytest
@@ -225,6 +224,7 @@ def test_a_problem_lists_no_legal_actions_where_the_question_does_not():
     assert read_action(BRIDGE, "2H", legal_of(BRIDGE, CALLS), listed=False).problem == "2H is not legal here"
 
 
+@pytest.mark.timeout(60)  # a time that grows with the square of a reply's length is hours
 def test_a_long_reply_is_read_in_no_time_and_answered_in_few_words():
     """What is looked at has an end, which is where a reply says what it does."""
     for reply in (
@@ -239,9 +239,7 @@ def test_a_long_reply_is_read_in_no_time_and_answered_in_few_words():
         "action: 3" + " becaus" * 10**5,
         '{"action": "' + "3H " * 10**5 + '"}',
     ):
-        began = process_time()
-        reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
-        assert process_time() - began < 10 and len(reading.problem) < 300
+        assert len(read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS)).problem) < 300
     assert read_action(CARDS, "x. " * 10**5 + "10♠ or 9♠", legal_of(CARDS, "ST S9")).problem.startswith(
         "the reply names sev"
     )

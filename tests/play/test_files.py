@@ -43,7 +43,7 @@ def test_unfinished_boards_are_saved_as_far_as_they_went(steps):
     assert len(board.auction) + len(board.play) == steps
 
 
-def test_a_lin_file_is_read(tmp_path):
+def test_a_lin_file_is_read():
     session = Session()
     session.start("bridge_v0", seats=["random"] * 4, seed=4)
     finish(session)

@@ -147,6 +147,23 @@ def test_a_random_player_without_a_legal_action_is_named():
             env.step(np.zeros(2, int) if isinstance(env, SingleAgentVector) else 0)
 
 
+@pytest.mark.parametrize("tables", [(), (2,)], ids=["one table", "a vector"])
+def test_the_classes_take_whom_all_of_bidzoo_takes(tables):
+    """Agents by their names, and nobody who is no policy."""
+    game, kind = bidzoo.make_game("bridge_bidding_v0"), SingleAgentVector if tables else SingleAgent
+    names = ["sayc", "pass", "sl", "sayc"]
+    seen = []
+    for policies in (names, [agents.make(name) for name in names]):
+        env = kind(game, *tables, policies)
+        env.reset(seed=3)
+        seen.append(env.step(np.zeros(tables, int))[0])
+    np.testing.assert_array_equal(*seen)
+    with pytest.raises(TypeError, match="not a policy: 2 "):
+        kind(game, *tables, [None, 2, "sayc", "sayc"])
+    with pytest.raises(ValueError, match="player_1 \\(East\\) has no policy"):
+        kind(game, *tables, ["sayc", None, "sayc", "sayc"])
+
+
 @pytest.mark.parametrize("learner", ["East", 3])
 def test_a_learner_who_is_never_asked_is_told_so(learner):
     """Deals are not passed over for ever."""

@@ -329,17 +329,14 @@ def test_what_a_kill_left_of_a_picture_is_swept(tmp_path):
 )
 def test_weights_say_what_they_are_within_limits(tmp_path, beginner, about, fault):
     import json
-    import time
 
     from safetensors.numpy import save
 
     shape = {"observation": "openspiel480", "outputs": 38, "width": 48, "depth": 2, **about}
     text = json.dumps({"format": network.Network.form, "architecture": shape, "provenance": {}})
     (tmp_path / "w.safetensors").write_bytes(save({"a": np.zeros(2)}, {"bidzoo": text}))
-    begin = time.perf_counter()
     with pytest.raises(ValueError, match=rf"w\.safetensors: metadata: (architecture.*)?({fault})"):
         network.load_weights(tmp_path / "w.safetensors")
-    assert time.perf_counter() - begin < 5
 
 
 # ---- in play -----------------------------------------------------------------------------
@@ -408,7 +405,7 @@ def test_actor_critic_improves_and_goes_on(tmp_path):
     assert gain(whole, before, "jps267") > 20
 
 
-def test_where_tables_differ_is_what_is_learned_from(tmp_path):
+def test_where_tables_differ_is_what_is_learned_from():
     """Others are not stored; the gradient of what is left is the whole one, since theirs cancel."""
     import torch
 

@@ -88,7 +88,7 @@ def test_what_cannot_be():
         alone(reward="duplicate")
 
 
-def test_the_table(tmp_path):
+def test_the_table():
     from bidzoo.benchmarks import bridge_cost
 
     tables, _ = bridge_cost.main(["pass", "sayc"], 300, 0, 1, lambda what, done, total: None)

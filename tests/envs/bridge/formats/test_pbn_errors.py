@@ -4,7 +4,6 @@ import re
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -134,7 +133,7 @@ def test_malformed_pbn_is_located(tmp_path: Path, old: str, new: str, line: int,
         pbn.read(path, strict=True)
 
 
-def test_tricks_and_play_that_do_not_fit(tmp_path: Path) -> None:
+def test_tricks_and_play_that_do_not_fit() -> None:
     whole = (DATA / "club.pbn").read_text(encoding="utf-8-sig")
     with pytest.raises(ValueError, match=r"club:18: Result: 9 tricks, expected 8 by the cards played"):
         pbn.loads(whole.replace('[Result "8"]', '[Result "9"]'), "club", True)
@@ -361,10 +360,9 @@ SLOW = {
 }  # fmt: skip
 
 
+@pytest.mark.timeout(60)  # a time that grows with the square of the text's length is minutes
 @pytest.mark.parametrize("name", SLOW)
 def test_time_grows_with_the_text(name: str) -> None:
     kind, text = SLOW[name]
-    began = process_time()
     with suppress(ValueError):
         (pbn if kind == "pbn" else lin).loads(text, faults=[])
-    assert process_time() - began < 10
