@@ -46,19 +46,33 @@ def words(text):
     return set(re.findall(r"[\w-]+", text))
 
 
-def test_help_names_games_and_options():
-    text = inspect.getdoc(bidzoo.make)
-    for env_id in registry.GAMES:
-        told = re.split(r"\n\S", text.split(f"\n{env_id} ")[1])[0]  # the row, with the lines that go on from it
-        assert words(told) == set(registry.options(env_id)), env_id
+def options_in_help(make):
+    """Options by name as the first table of the docstring of ``make`` has them.
+
+    A row may be of several names and of several lines: names go on after a comma, options where no name begins.
+    """
+    lines = inspect.getdoc(make).splitlines()
+    borders = [number for number, line in enumerate(lines) if line.startswith("===")]
+    width, rows = lines[borders[0]].index(" "), [["", ""]]
+    for line in lines[borders[1] + 1 : borders[2]]:
+        names, options = line[:width].strip(), line[width:]
+        if names and not rows[-1][0].endswith(","):
+            rows.append(["", ""])
+        rows[-1] = [rows[-1][0] + names, rows[-1][1] + options]
+    return {name: words(options) - {"none"} for names, options in rows for name in words(names)}
 
 
-@pytest.mark.parametrize("name", agents.AGENTS)
-def test_help_names_agents_and_options(name):
-    text = inspect.getdoc(agents.make)
-    assert name in words(text)
-    if name not in ("bis", "jps", "a2c", "bad"):  # whose options the table sums up
-        assert set(agents.options(name)) <= words(text)
+@pytest.mark.parametrize("module", [registry, agents], ids=["registry.make", "agents.make"])
+def test_help_names_games_agents_and_options(module):
+    told, file = options_in_help(module.make), Path(module.__file__).relative_to(ROOT)
+    known = registry.GAMES if module is registry else agents.AGENTS
+    for name in known:
+        row = f"{name:<20}{', '.join(module.options(name)) or 'none'}"
+        assert name in told, f"{file}: the table in the docstring of make needs a row\n    {row}"
+        assert told[name] == set(module.options(name)), (
+            f"{file}: in the docstring of make the row of {name} has the options {sorted(told[name])}, expected\n    {row}"
+        )
+    assert not (gone := told.keys() - known), f"{file}: the docstring of make has a row of {gone}, which is none"
 
 
 @pytest.mark.parametrize("name", agents.AGENTS)
