@@ -70,7 +70,7 @@ def test_help_names_games_agents_and_options(module):
         row = f"{name:<20}{', '.join(module.options(name)) or 'none'}"
         assert name in told, f"{file}: the table in the docstring of make needs a row\n    {row}"
         assert told[name] == set(module.options(name)), (
-            f"{file}: in the docstring of make the row of {name} has the options {sorted(told[name])}, expected\n    {row}"
+            f"{file}: in the docstring of make the row of {name} has {sorted(told[name])}, expected\n    {row}"
         )
     assert not (gone := told.keys() - known), f"{file}: the docstring of make has a row of {gone}, which is none"
 
