@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo import agents, registry
-from bidzoo.benchmarks import leaderboard, printing, results
+from bidzoo.benchmarks import bridge, experts, leaderboard, printing, results
 from bidzoo.cli import main, options
 from bidzoo.cli.options import LAST_BOARD, progress
 from bidzoo.core import plugins
@@ -324,6 +324,16 @@ def test_ids_are_not_shortened(monkeypatch):
 
 def test_bench_says_what_it_does_alone():
     assert "Without a subcommand a short benchmark" in run("bench", "--help").output
+
+
+def test_bench_bridge_says_who_plays():
+    text = " ".join(run("bench", "bridge", "--help").output.split())
+    for suite, before, after in (
+        (experts, "the experts meet ", ", and the round"),
+        (bridge, "round robin is of ", "."),
+    ):
+        told = text.partition(before)[2].partition(after)[0].replace(" and ", ", ").split(", ")
+        assert tuple(told) == suite.DEFAULT, f"bidzoo/cli/bench.py: the help names others than {suite.__name__}.DEFAULT"
 
 
 def test_no_bar_leaves_no_line(capsys):
