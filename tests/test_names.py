@@ -4,6 +4,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import get_args
 
@@ -22,9 +23,19 @@ PRIVATE = (  # what experiments were called in their making; literature has anot
 
 
 def test_literals_are_the_registries():
-    assert get_args(registry.GameId) == tuple(registry.GAMES), "registry.GameId lists every game, in the order of GAMES"
-    names = "agents.AgentName lists every agent, in the order of data/agents.csv"
+    games = "bidzoo/registry.py: GameId lists every game, in the order of GAMES"
+    assert get_args(registry.GameId) == tuple(registry.GAMES), games
+    names = "bidzoo/agents/__init__.py: AgentName lists every agent, in the order of data/agents.csv"
     assert get_args(agents.AgentName) == tuple(agents.AGENTS), names
+
+
+def test_names_of_the_example_are_free():
+    """The tutorials install it, and a package cannot announce a name that bidzoo has."""
+    path = ROOT / "examples" / "bidzoo-hint" / "pyproject.toml"
+    announced = tomllib.loads(path.read_text("utf-8"))["project"]["entry-points"]
+    for kind, known in (("games", registry.GAMES), ("agents", agents.AGENTS)):
+        taken = announced[f"bidzoo.{kind}"].keys() & known
+        assert not taken, f"examples/bidzoo-hint announces {', '.join(taken)}; choose another name"
 
 
 def test_every_public_name_is_completed():

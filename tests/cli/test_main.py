@@ -83,10 +83,12 @@ def test_list_says_which_agent_to_take():
 @pytest.mark.parametrize("name", agents.AGENTS)
 def test_every_agent_says_what_it_is(name):
     """A sentence that stands alone, a group, a time, and the strength that the leaderboard has."""
+    command = f"python experiments/agents_table.py {name}"
+    assert name in agents.measured(), f"bidzoo/data/agents.json has no {name!r}; measure it: {command}"
     entry, found = agents.AGENTS[name], agents.measured()[name]
     assert entry.group in agents.GROUPS and entry.summary[0].isupper() and entry.summary.endswith(".")
     assert found["milliseconds"] > 0
-    assert ("mean" in found) == (name in MEANS)
+    assert ("mean" in found) == (name in MEANS), f"bidzoo/data/agents.json is older than docs/results: {command}"
 
 
 @pytest.mark.parametrize("name", sorted(MEANS))
