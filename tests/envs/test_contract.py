@@ -19,6 +19,9 @@ import bidzoo
 from bidzoo.agents.policy import Uniform
 from bidzoo.core.streams import Streams
 from bidzoo.core.threads import set_threads
+from bidzoo.envs.bridge import state as bridge_state
+from bidzoo.envs.signalling import state as signalling_state
+from bidzoo.envs.spades import state as spades_state
 from bidzoo.registry import GAMES
 
 GAME_IDS = bidzoo.available()
@@ -410,11 +413,8 @@ def test_options_are_named(env_id):
 
 def test_engines_of_all_games_have_the_same_kernels():
     from bidzoo.envs.bridge import engine as bridge
-    from bidzoo.envs.bridge import state as bridge_state
-    from bidzoo.envs.signalling import state as signalling_state
     from bidzoo.envs.signalling.minibridge import Minibridge
     from bidzoo.envs.spades import engine as spades
-    from bidzoo.envs.spades import state as spades_state
 
     rows = [
         "begin_row",
@@ -439,6 +439,19 @@ def test_engines_of_all_games_have_the_same_kernels():
     for state in (bridge_state, spades_state, signalling_state):
         for name, parameters in (("copy_public_row", "source target"), ("view_row", "state player out")):
             assert [*inspect.signature(getattr(state, name).py_func).parameters] == parameters.split()
+
+
+@pytest.mark.parametrize("state", [bridge_state, spades_state, signalling_state], ids=lambda state: state.__name__)
+def test_every_public_field_is_copied(state):
+    """Into a state and into a view; a search agent's worlds and every view are made so."""
+    source, rng = np.zeros(1, state.STATE), np.random.default_rng(1)
+    for name, *_ in state.PUBLIC:
+        source[name] = rng.integers(1, 100, source[name].shape)
+    for kind in (state.STATE, state.VIEW):
+        target = np.zeros(1, kind)
+        state.copy_public_row(source[0], target[0])
+        left = [name for name, *_ in state.PUBLIC if (target[name] != source[name]).any()]
+        assert not left, f"{state.__name__}: copy_public_row leaves out {', '.join(left)} of PUBLIC"
 
 
 def test_unknown_names_list_the_choices():
