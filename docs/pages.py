@@ -140,7 +140,7 @@ def lacking() -> list[str]:
         page = page_of(agent)
         path = docs / "agents" / f"{page}.md"
         words = f"the page of {agent!r}; or name another page for it in PAGES of docs/pages.py"
-        measure = f"its time and strength by: python experiments/agents_table.py {agent}"
+        measure = f"time and strength of {agent!r}, which this measures: python experiments/agents_table.py {agent}"
         needed += [
             (not page or path.exists(), f"docs/agents/{path.name}", words),
             (not page or page in index, "docs/agents/index.md", f"{page!r} into the toctree of its games"),

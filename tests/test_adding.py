@@ -1,6 +1,7 @@
-"""What CONTRIBUTING says of adding a game, an agent and an encoder, done in a copy of the package, and played there.
+"""What CONTRIBUTING says of adding a game, an option, an agent and an encoder, done in a copy of the package.
 
-The copy has the pages and the tests of names too: they must name every step that was left out, and pass after the last.
+What was added is played there. The copy has the pages and the tests of names too: they must name every step that was
+left out, and pass after the last.
 """
 
 import os
@@ -63,7 +64,7 @@ def run(copy, script):
 def failures(copy):
     """What the tests of names and of file names print where they fail in the copy; an empty text if they pass."""
     files = ("tests/test_names.py", "tests/test_architecture.py")
-    tests = "literals or help_names_games or example_are_free or shadows or one_way or has_its_place"
+    tests = "literals or help_names_games or every_option or example_are_free or shadows or one_way or has_its_place"
     done = start(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", tests)
     return done.stdout if done.returncode else ""
 
@@ -126,6 +127,21 @@ bidzoo.check_game("whist_v0")
     assert all(mean.split()[1] == mean.split()[2] for mean in means)
     value = {mean.split()[0]: float(mean.split()[1]) for mean in means}
     assert value["random"] < value["cfr"] <= value["exact"]
+
+
+def test_adding_an_option(copy):
+    """Its words; rules would be compiled for minutes."""
+    edit(copy / "envs" / "spades" / "game.py", ("    reward: Literal", "    reserve: int = 7\n    reward: Literal"))
+    told = failures(copy)
+    assert "data/games/spades_v0.options.txt: its table of options needs a row for each of {'reserve'}" in told
+    assert "bidzoo/registry.py: in the docstring of make the row of spades_v0 has" in told
+    row = "| `reserve` | 6 | tricks in reserve |"
+    edit(copy / "data" / "games" / "spades_v0.options.txt", ("| `reward` |", f"{row}\n| `reward` |"))
+    edit(copy / "registry.py", ("blind_deficit, reward,", "blind_deficit, reserve, reward,"))
+    assert "the values of reserve begin with 6, expected the default 7" in failures(copy)
+    edit(copy / "data" / "games" / "spades_v0.options.txt", (row, row.replace("6", "7")))
+    assert failures(copy) == ""
+    assert "\nreserve=7            tricks in reserve\n" in start(copy, "-m", "bidzoo", "list", "spades").stdout
 
 
 def test_adding_an_agent(copy):

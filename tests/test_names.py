@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents, registry
 from bidzoo.cli import main
+from bidzoo.core.options import literal
 
 ROOT = Path(__file__).parents[1]
 PRIVATE = (  # what experiments were called in their making; literature has another word for each, or a sentence
@@ -27,6 +28,28 @@ def test_literals_are_the_registries():
     assert get_args(registry.GameId) == tuple(registry.GAMES), games
     names = "bidzoo/agents/__init__.py: AgentName lists every agent, in the order of data/agents.csv"
     assert get_args(agents.AgentName) == tuple(agents.AGENTS), names
+
+
+@pytest.mark.parametrize("env_id", registry.GAMES)
+def test_every_option_of_a_game_has_a_row_that_begins_with_its_default(env_id):
+    """Also a default that the game chooses: the first value that the row states makes the same game."""
+    rows = {name: (values, meaning) for name, values, meaning in registry.option_rows(env_id)}
+    file, defaults = registry.options_file(env_id).relative_to(ROOT), registry.options(env_id)
+    assert not (missing := defaults.keys() - rows), f"{file}: its table of options needs a row for each of {missing}"
+    assert not (gone := rows.keys() - defaults), f"{file}: {env_id} has no option {gone}, expected no row"
+    for name, default in defaults.items():
+        values, meaning = rows[name]
+        other = re.search(rf"the default of {env_id} is (\w+)", meaning)  # in the table that bridge's games share
+        first = other[1] if other else values.partition("default ")[2] or values.split(", ")[0]
+        if default is None and name == "observation":
+            default = bidzoo.make_game(env_id).encoder.name
+        elif default is None and first == '"train"':
+            default = "train"
+            assert (bidzoo.make_game(env_id).deals.hands == bidzoo.make_game(env_id, deals=default).deals.hands).all()
+        stated = literal(first)
+        assert (type(stated) is str, stated) == (type(default) is str, default), (
+            f"{file}: the values of {name} begin with {first}, expected the default {default!r}"
+        )
 
 
 def test_names_of_the_example_are_free():

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -26,10 +25,9 @@ from bidzoo.cli import main, options
 from bidzoo.cli.options import LAST_BOARD, progress
 from bidzoo.core import plugins
 from bidzoo.core.jobs import WorkersDiedError
-from bidzoo.core.options import UnknownOptionError, literal
+from bidzoo.core.options import UnknownOptionError
 from bidzoo.envs import game
 
-PACKAGE = Path(bidzoo.__file__).parent
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 MEANS = {  # of every agent with a strength: against the held-out experts in bridge, on the leaderboard in Spades
     row["agent"]: row["mean"]
@@ -433,28 +431,6 @@ def test_help_says_what_an_option_means(command, name, meaning):
     starts = [k for k, line in enumerate(lines) if not line.startswith(" ")] + [len(lines)]
     told = [" ".join(" ".join(lines[a:b]).split()) for a, b in pairwise(starts)]
     assert any(text.startswith(name) and meaning in text for text in told)
-
-
-@pytest.mark.parametrize("env_id", registry.GAMES)
-def test_every_option_of_a_game_has_a_row_that_begins_with_its_default(env_id):
-    """Also a default that the game chooses: the first value that the row states makes the same game."""
-    rows = {name: (values, meaning) for name, values, meaning in registry.option_rows(env_id)}
-    file, defaults = registry.options_file(env_id).relative_to(PACKAGE.parent), registry.options(env_id)
-    assert not (missing := defaults.keys() - rows), f"{file}: its table of options needs a row for each of {missing}"
-    assert not (gone := rows.keys() - defaults), f"{file}: {env_id} has no option {gone}, expected no row"
-    for name, default in defaults.items():
-        values, meaning = rows[name]
-        other = re.search(rf"the default of {env_id} is (\w+)", meaning)  # in the table that bridge's games share
-        first = other[1] if other else values.partition("default ")[2] or values.split(", ")[0]
-        if default is None and name == "observation":
-            default = bidzoo.make_game(env_id).encoder.name
-        elif default is None and first == '"train"':
-            default = "train"
-            assert (bidzoo.make_game(env_id).deals.hands == bidzoo.make_game(env_id, deals=default).deals.hands).all()
-        stated = literal(first)
-        assert (type(stated) is str, stated) == (type(default) is str, default), (
-            f"{file}: the values of {name} begin with {first}, expected the default {default!r}"
-        )
 
 
 class Brave:

@@ -49,7 +49,7 @@ def test_one_table_makes_the_calls_of_the_batch(env_id, name):
     answer = env._table.seats[id(policy)]._answer
     form, change = ("no form", "add it to") if answer is None else ("a form", "take it out of")
     assert (answer is None) == (name in SLOW | IN_BATCH_FORM), (
-        f"{name} has {form} for one table (at_table): {change} IN_BATCH_FORM in tests/envs/test_asking.py"
+        f"{name} has {form} for one table (at_table): {change} IN_BATCH_FORM or SLOW in tests/envs/test_asking.py"
     )
 
 
