@@ -65,6 +65,23 @@ def open_board(session: Session, index: int, way: str) -> None:
         session.at_board = index
 
 
+def next_board(session: Session) -> None:
+    """The board after this one, in the same way: of the file if this one is of it, else of the seed.
+
+    Boards of the file with missing hands are passed over; after the last comes the first.
+    """
+    with session.lock:
+        if session.at_board < 0:
+            session.next_board()
+            return
+        way = REPLAY if session.replaying else PLAY_AGAIN
+        if session.setup.game_id == "bridge_bidding_v0":
+            way = REBID
+        count = len(session.boards)
+        after = ((session.at_board + step) % count for step in range(1, count + 1))
+        open_board(session, next(index for index in after if session.boards[index].complete), way)
+
+
 def fixed_by(board: Board, number: int) -> dict[str, object]:
     """What ``board`` says before the first call, as options of ``Game.fix``; ValueError if a hand is missing."""
     if not board.complete or board.hands is None:
