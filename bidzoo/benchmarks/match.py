@@ -92,9 +92,9 @@ def play(
         ValueError: not as many policies as players, one that does not play ``game``, or a wrong board or seed.
     """
     check_game(game)
-    ledger = run.ledger
     seed, policy_seed = checked_seed(seed), checked_seed(policy_seed, "policy_seed")
     numbers, policies = board_numbers(boards), seated(game, policies)
+    ledger = run.ledger if len(numbers) else None  # of no boards nothing is kept
     shares = _shares(numbers, slow(policies), run.workers)
     match_jobs = [] if ledger is None else ledger.jobs_of(game, policies, seed, policy_seed, shares)
     parts: dict[int, tuple[NDArray[Any], ...]] = {} if ledger is None else ledger.known(game, match_jobs, actions)

@@ -321,7 +321,7 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
     """
     path, records = Path(path), list(records)
     fields = fields_of(records)
-    check_ending(path, records[0]["env"] if fields is OTHER else "bridge")
+    check_ending(path, records[0]["env"] if fields is OTHER else "bridge_v0")
     for number, record in enumerate(records, 1):
         parse(fields, record, f"record {number}")
     if path.suffix in BRIDGE_ENDINGS:
@@ -332,7 +332,7 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
 
 def check_ending(path: Path, env_id: str) -> None:
     """ValueError unless ``write`` knows the ending of ``path`` for records of ``env_id``."""
-    endings = (ENDING, *BRIDGE_ENDINGS) if env_id.startswith("bridge") else (ENDING,)
+    endings = (ENDING, *BRIDGE_ENDINGS) if env_id in agents.BRIDGE else (ENDING,)
     if path.suffix not in endings:
         raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(endings)} of {env_id}")
 

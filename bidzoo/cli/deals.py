@@ -98,10 +98,11 @@ def import_(
     from bidzoo.envs.bridge.board import summary
     from bidzoo.envs.bridge.deals import listed
 
-    if file.suffix == ".npz" and out.suffix == ".pbn":
+    of_deals = file.suffix.lower() == ".npz"
+    if of_deals and out.suffix == ".pbn":
         raise ValueError(f"{out}: {file} says no dealers to keep, expected an ending .npz")
     faults: list[Fault] = []
-    source = _deals_of_file(file) if file.suffix == ".npz" else _boards_of_file(file, strict, faults)
+    source = _deals_of_file(file) if of_deals else _boards_of_file(file, strict, faults)
     left_out = source.hidden if out.suffix == ".npz" else []  # a .pbn keeps all boards
     if left_out and not len(source.deals.hands):
         raise ValueError(f"{file}: hands are missing: {listed(left_out)}; expected all four of at least one board")

@@ -160,6 +160,13 @@ def test_a_ledger_gives_back_what_was_played(tmp_path, monkeypatch, asked):
         monkeypatch.setattr(match, "_play", lambda *_: pytest.fail("it is played again"))
 
 
+def test_no_boards_leave_a_ledger_as_it_is(tmp_path):
+    game, random = bidzoo.make_game("comm_v0"), agents.make("random")
+    for _ in range(2):
+        with match.MatchLedger(tmp_path / "ledger", [random]) as ledger:
+            assert match.play(game, [random] * 2, [], run=match.Run(ledger=ledger)).reward.shape == (0, 2)
+
+
 def test_a_ledger_tells_every_match_from_others(tmp_path):
     """By what is played, who plays where, and both seeds: no match is given another's boards."""
     game, boards = bidzoo.make_game("comm_v0"), [np.arange(2)]
