@@ -214,7 +214,8 @@ def _bridge(
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.match import duplicate
     from bidzoo.benchmarks.results import ResultTable
-    from bidzoo.envs.bridge.deals import READERS, SPLITS, is_estimated, read_deals
+    from bidzoo.envs.bridge.deals import SPLITS, is_estimated, read_deals
+    from bidzoo.envs.bridge.formats import FORMATS
     from bidzoo.envs.bridge.game import Bridge
 
     game = Bridge(env == "bridge_v0", shuffle=False, augment=chosen["deals"] in SPLITS, **chosen)
@@ -222,7 +223,7 @@ def _bridge(
     opposite = first if partner is None else _bridge_agent(game, partner)
     _check_names(names, (first.name, second.name))
     file, warning = Path(str(chosen["deals"])), ""
-    if game.needs_dd_tricks and file.suffix.lower() in READERS:
+    if game.needs_dd_tricks and file.suffix.lower() in FORMATS:
         _check_tables(file, game)
     elif game.needs_dd_tricks and chosen["deals"] not in SPLITS and is_estimated(read_deals(file)[2]):
         warning = f"{file}: tables are estimates, drawn and not solved: made to train on, not to measure by"
