@@ -21,8 +21,9 @@ from bidzoo.agents.policy import Agent, Policy
 from bidzoo.agents.spades.games import share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
+from bidzoo.core.digests import code_of, content_digest, source_digest
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
-from bidzoo.core.storage import Closing, Ledger, code_of, content_digest, source_digest
+from bidzoo.core.storage import Closing, Ledger
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps

@@ -24,7 +24,7 @@ from bidzoo.benchmarks.results import Estimate
 from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
 from bidzoo.cli.match import _bridge_agent, _common
-from bidzoo.core import storage
+from bidzoo.core import digests
 from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.python_game import PythonGame
 
@@ -221,8 +221,8 @@ def test_a_ledger_tells_weights_from_others_of_the_same_name(tmp_path, monkeypat
     assert named[0] == named[2] != named[1]
 
 
-def changed_source(changed, source=storage._source):
-    """``storage._source`` as if the code of the module ``changed`` were another."""
+def changed_source(changed, source=digests._source):
+    """``digests._source`` as if the code of the module ``changed`` were another."""
     return lambda name: (f"{name} new", source(name)[1]) if name == changed else source(name)
 
 
@@ -233,7 +233,7 @@ def test_a_ledger_tells_code_from_other_code(tmp_path, monkeypatch):
     outer = WithCards(inner)
     named = []
     for changed in ("", "bidzoo.agents.bridge.sayc", "bidzoo.agents.tabular.bad"):
-        monkeypatch.setattr(storage, "_source", changed_source(changed))
+        monkeypatch.setattr(digests, "_source", changed_source(changed))
         for policy in (inner, outer):
             with match.MatchLedger(tmp_path / "ledger", [policy]) as ledger:
                 named += ledger.jobs_of(game, [policy] * 4, 0, 0, boards)
@@ -256,13 +256,13 @@ def test_a_ledger_tells_code_that_is_not_installed_from_other_code(tmp_path, mon
         for name, code in CODE.items():
             (tmp_path / f"{name}.py").write_text(code + "CHANGED = 1\n" * (name == changed))
             sys.modules.pop(name, None)
-        storage._source.cache_clear()
+        digests._source.cache_clear()
         game, function = PythonGame(import_module("rules").Mine), import_module("players").bids
         with match.MatchLedger(tmp_path / "ledger", [policy := agents.resolve(function, game)]) as ledger:
             named += ledger.jobs_of(game, [policy] * 2, 0, 0, [np.arange(2)])
         for name in CODE:
             sys.modules.pop(name)
-    storage._source.cache_clear()
+    digests._source.cache_clear()
     assert named[0] == named[-1] and len({*named}) == 4
 
 
