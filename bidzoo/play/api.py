@@ -311,15 +311,7 @@ def _new(session: Session, body: Body) -> None:
 
 
 def _next_board(session: Session, body: Body) -> None:
-    """The board after this one: of the file if one is open, else of the seed."""
-    with session.lock:
-        if session.at_board < 0:
-            session.next_board()
-            return
-        way = files.REPLAY if session.replaying else files.PLAY_AGAIN
-        if session.setup.game_id == "bridge_bidding_v0":
-            way = files.REBID
-        files.open_board(session, (session.at_board + 1) % len(session.boards), way)
+    files.next_board(session)
 
 
 def _reveal(session: Session, body: Body) -> None:

@@ -8,11 +8,10 @@ from bidzoo.core.cards import NUM_CALLS, VULNERABILITIES
 from bidzoo.core.kernels import State
 from bidzoo.core.options import is_whole
 from bidzoo.envs.bridge.board import Board, Call, Fault, outcome, summary
-from bidzoo.envs.bridge.formats import lin, pbn
+from bidzoo.envs.bridge.formats import FORMATS, pbn
 from bidzoo.play.catalog import HUMAN, agents_for
 from bidzoo.play.session import Session
 
-READERS = {".pbn": pbn.loads, ".lin": lin.loads}
 MOST_BOARDS = 2000
 REPLAY, REBID, PLAY_AGAIN = "replay", "rebid", "play"  # ways to open a board
 
@@ -28,10 +27,10 @@ def load(session: Session, name: str, text: str) -> None:
     if not isinstance(name, str) or not isinstance(text, str):
         raise ValueError("a file: expected its name and its text")
     ending = PurePath(name).suffix.lower()
-    if ending not in READERS:
-        raise ValueError(f"{name[:80]!r}: ending {ending[:20]!r}, expected {' or '.join(READERS)}")
+    if ending not in FORMATS:
+        raise ValueError(f"{name[:80]!r}: ending {ending[:20]!r}, expected {' or '.join(FORMATS)}")
     faults: list[Fault] = []
-    boards = READERS[ending](text.removeprefix("\ufeff"), name[:80], False, faults)
+    boards = FORMATS[ending].loads(text.removeprefix("\ufeff"), name[:80], False, faults)
     if not boards:
         raise ValueError(str(faults[0]) if faults else f"{name[:80]!r}: no boards")
     if len(boards) > MOST_BOARDS:
@@ -63,6 +62,23 @@ def open_board(session: Session, index: int, way: str) -> None:
         record = actions_of(board) if way == REPLAY and board.auction else []
         session.start(game_id, {}, seats, 0, max(number - 1, 0), fixed, record)
         session.at_board = index
+
+
+def next_board(session: Session) -> None:
+    """The board after this one, in the same way: of the file if this one is of it, else of the seed.
+
+    Boards of the file with missing hands are passed over; after the last comes the first.
+    """
+    with session.lock:
+        if session.at_board < 0:
+            session.next_board()
+            return
+        way = REPLAY if session.replaying else PLAY_AGAIN
+        if session.setup.game_id == "bridge_bidding_v0":
+            way = REBID
+        count = len(session.boards)
+        after = ((session.at_board + step) % count for step in range(1, count + 1))
+        open_board(session, next(index for index in after if session.boards[index].complete), way)
 
 
 def fixed_by(board: Board, number: int) -> dict[str, object]:

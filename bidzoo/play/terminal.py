@@ -22,7 +22,7 @@ COMMANDS = {
     "undo": "back to your last turn",
     "back, forward": "one step through the record",
     "all": "show or hide all hands",
-    "next": "the next board",
+    "next": "the next board, of the file if there is one",
     "tricks": "double-dummy table and par, once all hands are seen",
     "save FILE": "write the board (bridge: PBN)",
     "quit": "leave",
@@ -131,7 +131,7 @@ def obey(session: Session, words: str) -> str:
     elif command == "all":
         session.reveal = not session.reveal
     elif command == "next":
-        session.next_board()
+        files.next_board(session)
     elif words:
         session.act(number(session, words), session.cursor)
     return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
@@ -72,6 +72,12 @@ def _own_partners(policies: Sequence[Policy | None]) -> list[Policy | None]:
 
 def _partners_of(policies: Sequence[Policy | None]) -> Partners | None:
     return next((policy for policy in policies if isinstance(policy, Partners)), None)
+
+
+def _ends_before(game: Game, learner: int, fixed: Iterable[str]) -> ValueError:
+    """The error for options of a position from which nobody asks the learner."""
+    place = game.place_text(learner)
+    return ValueError(f"{game}: with these options ({', '.join(fixed)}) the board ends before {place} is to act")
 
 
 def _width(game: Game, partners: Partners | None) -> int:
@@ -144,7 +150,11 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         self._show(self._table)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """First observation of the next board and ``{"action_mask": int8 [A]}``."""
+        """First observation of the next board and ``{"action_mask": int8 [A]}``.
+
+        Raises:
+            ValueError: a bad value, an unknown name, or ``options`` of a position that ends before the learner's turn.
+        """
         seed = None if seed is None else checked_seed(seed)
         super().reset(seed=seed)
         fixed = dict(self.game.options(options)) if options else {}
@@ -154,6 +164,8 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         first, self._over = self._board, True  # until all of it is done
         self._begin(fixed)
         while self._table.out.over[0]:
+            if fixed:
+                raise _ends_before(self.game, self.learner, fixed)
             self._board += 1
             if self._board - first == PASSED_OVER:
                 raise never_asked(self.game, [self.learner])
@@ -276,7 +288,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     - ``"SameStep"``: the step that ends an episode returns the next one's first observation and puts the last into
       ``infos["final_obs"]``
-    - ``"NextStep"``, which Gymnasium's ``NormalizeObservation`` and ``NormalizeReward`` ask for: the step that ends an
+    - ``"NextStep"``, which Gymnasium's vector wrappers that change observations ask for: the step that ends an
       episode returns its last observation; at that table the next step takes no action, whatever it is given (its mask
       is all ones), and returns the next episode's first observation with reward 0
     - ``"Disabled"``: a table that has ended waits for ``reset(options={"reset_mask": bool [B]})``
@@ -320,8 +332,8 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         dealt their next board.
 
         Raises:
-            ValueError: a bad value, an unknown name, ``reset_mask`` where tables deal themselves their next board, or
-                beside a seed, which is that of all tables.
+            ValueError: a bad value, an unknown name, ``options`` of a position that ends before the learner's turn,
+                ``reset_mask`` where tables deal themselves their next board, or beside a seed, which is that of all.
         """
         first = seed[0] if isinstance(seed, list) else seed
         chosen = options or {}
@@ -354,7 +366,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                         self.batch.states[table], fixed, Buffers._make(array[table] for array in self.batch.buffers)
                     )
             self._ended, self._is_dealt = self._ended & ~rows, True
-            self._play_others(rows)
+            self._play_others(rows, fixed)
             self.batch.show()
         self._look()
         return self._shown(), self._infos()
@@ -486,13 +498,18 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def _deal_on(self, rows: Bool) -> None:
         self.batch.moves.begin.run(self.batch.boards + self.num_envs * rows, self.batch.seed, rows)
 
-    def _play_others(self, rows: Bool) -> None:
-        """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it."""
+    def _play_others(self, rows: Bool, fixed: Iterable[str] = ()) -> None:
+        """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it.
+
+        Where options have ``fixed`` something, another board would not be what was asked for: there it is an error.
+        """
         todo, passed = np.full(self.num_envs, -1, np.int64), np.zeros(self.num_envs, np.int64)
         waiting = rows & (self.batch.buffers.player != self.learner)
         while waiting.any():
             self._take(todo)
             if (over := self.batch.terminated & rows).any():
+                if fixed:
+                    raise _ends_before(self.game, self.learner, fixed)
                 passed += over
                 if passed.max() == PASSED_OVER:
                     raise never_asked(self.game, [self.learner])

@@ -1,12 +1,14 @@
 """The terminal session by scripted input."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from bidzoo.cli.main import app
-from bidzoo.play import terminal
+from bidzoo.envs.bridge.formats import pbn
+from bidzoo.play import files, terminal
 from bidzoo.play.session import Session
 
 
@@ -44,6 +46,22 @@ def test_a_board_from_the_first_call_to_the_result(tmp_path):
     assert '[Contract "3NT"]' in path.read_text()
     assert "exists already" in text
     assert session.setup.board == 1
+
+
+def test_next_is_the_next_board_of_the_file():
+    """One with hands that are missing is passed over, and after the last comes the first."""
+    first, second, third = (seated("bridge_v0", ["random"] * 4, seed=4, board=board) for board in (0, 5, 9))
+    boards = [files.board_of(session.position().states[0], ["a", "b", "c", "d"]) for session in (first, second, third)]
+    boards[1] = replace(boards[1], hands=(0, 0, *boards[1].hands[2:]))
+    session = Session()
+    files.load(session, "club.pbn", pbn.dumps(boards))
+    files.open_board(session, 0, "rebid")
+    session.seats = ["human"] * 4
+    dealt = []
+    for _ in range(3):
+        dealt.append((session.at_board, session.setup.board + 1, session.setup.game_id))
+        script(session, "next", "quit")
+    assert dealt == [(0, 1, "bridge_bidding_v0"), (2, 10, "bridge_bidding_v0"), (0, 1, "bridge_bidding_v0")]
 
 
 def test_hint_undo_back_forward_and_all():

@@ -177,6 +177,17 @@ def test_a_learner_who_is_never_asked_is_told_so(learner):
             SingleAgentVector(game, 3, policies, learner).reset(seed=1)
 
 
+def test_a_position_that_was_asked_for_is_not_passed_over():
+    """Another board, dealt in its place, would be taken for it."""
+    game, others = bidzoo.make_game("bridge_bidding_v0", competition=False), ["pass"] * 4
+    for env in (SingleAgent(game, others, "East"), SingleAgentVector(game, 3, others, "East")):
+        words = r"with these options \(dealer, vulnerability\) the board ends before player_1 \(East\) is to act"
+        with pytest.raises(ValueError, match=words):
+            env.reset(seed=1, options={"board": 2, "dealer": "S", "vulnerability": "ns"})
+        with pytest.raises(ValueError, match="1000 boards in a row"):  # of a board alone the next is dealt, as told
+            env.reset(seed=1, options={"board": 2})
+
+
 def test_the_last_info_of_an_episode_names_its_own_partner():
     """With ``SameStep`` the other infos are of the next board, which may have another one."""
     members = [agents.make("pass"), agents.make("sayc"), agents.make("random")]
