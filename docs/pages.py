@@ -218,7 +218,12 @@ def generated(docs: Path) -> dict[Path, str]:
     return texts | {docs / "papers.md": papers.page()}
 
 
-def write(texts: dict[Path, str]) -> None:
+def write(docs: Path) -> None:
+    """Write ``generated(docs)``, as Sphinx does first."""
+    put(generated(docs))
+
+
+def put(texts: dict[Path, str]) -> None:
     """Write each text into its file; a file that would not change is left alone."""
     for path, text in texts.items():
         path.parent.mkdir(exist_ok=True)
@@ -449,7 +454,7 @@ def main() -> None:
     texts = generated(ROOT / "docs")
     texts |= {page: filled(page.read_text(encoding="utf-8")) for page in with_tables()}
     folder, tables = ROOT / "docs" / "pictures", {env_id: picture(env_id) for env_id in GAMES}
-    write(texts)
+    put(texts)
     for env_id, pixels in tables.items():
         Image.fromarray(pixels).save(folder / f"{env_id}.png", optimize=True)
     draw_growth(folder / "throughput.png")

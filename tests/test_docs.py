@@ -201,7 +201,7 @@ def test_a_table_takes_some_rows_only(pages):
 
 
 def test_environment_pages_are_made(pages, tmp_path):
-    pages.write(pages.generated(tmp_path))
+    pages.write(tmp_path)
     assert (tmp_path / "papers.md").read_text() == (ROOT / "docs" / "papers.md").read_text(), "python docs/pages.py"
     made = {path.stem for path in (tmp_path / "environments").iterdir()}
     assert made == {"index", *GAMES}
