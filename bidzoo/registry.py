@@ -49,6 +49,7 @@ class Entry(plugins.Entry):
 
     gymnasium_id: str = ""
     family: str = ""  # of its rules, see ``Game.family``
+    title: str = ""  # what people call it; "" of a game from outside, whose id tells
     whole_boards: str = ""  # what plays whole boards between some policies, see ``whole_boards``
 
     @property
@@ -57,28 +58,35 @@ class Entry(plugins.Entry):
         return str(self.target).partition(":")[0] if self.source == plugins.OURS else ""
 
 
-def _own(module: str, family: str, gymnasium_id: str, summary: str, whole_boards: str = "") -> Entry:
+def _own(module: str, family: str, gymnasium_id: str, title: str, summary: str, whole_boards: str = "") -> Entry:
     made = f"bidzoo.envs.{module}:make_game"
-    return Entry(made, summary, "bidzoo", f"bidzoo/{gymnasium_id}", family, whole_boards)
+    return Entry(made, summary, "bidzoo", f"bidzoo/{gymnasium_id}", family, title, whole_boards)
 
 
 GAMES: dict[str, Entry] = {
     "bridge_bidding_v0": _own(
-        "bridge_bidding_v0", "bridge_bidding", "BridgeBidding-v0", "the auction of contract bridge"
+        "bridge_bidding_v0", "bridge_bidding", "BridgeBidding-v0", "Bridge bidding", "the auction of contract bridge"
     ),
-    "bridge_v0": _own("bridge_v0", "bridge", "Bridge-v0", "contract bridge, auction and play"),
-    "comm_v0": _own("signalling.comm", "signalling", "Comm-v0", "a secret sent bit by bit (JPS, Definition 1)"),
-    "mini_hanabi_v0": _own("signalling.mini_hanabi", "signalling", "MiniHanabi-v0", "BAD's two-step signalling game"),
+    "bridge_v0": _own("bridge_v0", "bridge", "Bridge-v0", "Bridge", "contract bridge, auction and play"),
+    "comm_v0": _own("signalling.comm", "signalling", "Comm-v0", "Comm", "a secret sent bit by bit (JPS, Definition 1)"),
+    "mini_hanabi_v0": _own(
+        "signalling.mini_hanabi", "signalling", "MiniHanabi-v0", "Mini-Hanabi", "BAD's two-step signalling game"
+    ),
     "minibridge_v0": _own(
-        "signalling.minibridge", "signalling", "MiniBridge-v0", "2-suit MiniBridge (JPS, Definition 3)"
+        "signalling.minibridge", "signalling", "MiniBridge-v0", "MiniBridge", "2-suit MiniBridge (JPS, Definition 3)"
     ),
     "simple_bidding_v0": _own(
-        "signalling.simple_bidding", "signalling", "SimpleBidding-v0", "bids in powers of two (JPS, Definition 2)"
+        "signalling.simple_bidding",
+        "signalling",
+        "SimpleBidding-v0",
+        "Simple Bidding",
+        "bids in powers of two (JPS, Definition 2)",
     ),
     "spades_v0": _own(
         "spades_v0",
         "spades",
         "Spades-v0",
+        "Spades",
         "Spades and its variants, whole games or rounds",
         "bidzoo.agents.spades.games:play_boards",
     ),
@@ -211,6 +219,12 @@ def whole_boards(game: Game) -> Callable[..., Any] | None:
             found: Callable[..., Any] = plugins.load(entry.whole_boards, str(game))
             return found
     return None
+
+
+def title(name: str) -> str:
+    """What people call the game: ``"Simple Bidding"``; KeyError as ``make``."""
+    entry = _entry(name)
+    return entry.title or game_id(name).rpartition("_v")[0].replace("_", " ").title()
 
 
 def summary(name: str) -> str:

@@ -15,6 +15,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from bidzoo import registry
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core.schema import printable, visible
 from bidzoo.core.storage import named
@@ -23,9 +24,8 @@ MOST = 7  # columns of a printed table
 NARROW, WIDE = 80, 120  # columns of a terminal that says nothing of its width, and of a log or a pipe
 LINES = 2  # of a cell, at most
 GAP = 2  # spaces between two columns
-_NAMES = {"comm": "Comm", "mini_hanabi": "Mini-Hanabi", "simple_bidding": "Simple Bidding", "minibridge": "MiniBridge"}
 _NUMBER = re.compile(r"[−+-]?[\d.,]+( ± [\d.,]+)?")
-_GAME = re.compile(r"(?P<game>comm|mini_hanabi|simple_bidding|minibridge)_v0(?:\((?:(?:length|size)=(?P<size>\d+))?\))")
+_GAME = re.compile(rf"(?P<game>{'|'.join(registry.of_family('signalling'))})\((?:\w+=(?P<size>\d+))?\)")
 
 
 class Column(NamedTuple):
@@ -38,7 +38,7 @@ class Column(NamedTuple):
 
 def game_name(text: str) -> str:
     """``text`` with games as people name them: ``minibridge_v0(size=4)`` is MiniBridge 4."""
-    return _GAME.sub(lambda found: f"{_NAMES[found['game']]} {found['size'] or ''}".strip(), text)
+    return _GAME.sub(lambda match: f"{registry.title(match['game'])} {match['size'] or ''}".strip(), text)
 
 
 # ---- numbers of a column ---------------------------------------------------------------------

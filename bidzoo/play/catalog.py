@@ -28,10 +28,13 @@ class Offer:
     """One game as the table offers it."""
 
     id: str
-    title: str
     summary: str
     seats: tuple[str, ...]
     options: tuple[Option, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return registry.title(self.id)
 
 
 _PAIR = ("Player 1", "Player 2")
@@ -41,15 +44,13 @@ OFFERS = {
     for offer in (
         Offer(
             "bridge_bidding_v0",
-            "Bridge bidding",
             "Reach the best contract with your partner; it is scored double dummy.",
             SEAT_NAMES,
             (Option("deals", "Deals", ("train", "validation", "test")),),
         ),
-        Offer("bridge_v0", "Bridge", "The whole board: auction, then thirteen tricks.", SEAT_NAMES),
+        Offer("bridge_v0", "The whole board: auction, then thirteen tricks.", SEAT_NAMES),
         Offer(
             "spades_v0",
-            "Spades",
             "Bid your tricks, or nil; then take exactly those.",
             SEAT_NAMES,
             (
@@ -62,26 +63,23 @@ OFFERS = {
         ),
         Offer(
             "minibridge_v0",
-            "MiniBridge",
             "Two suits, two partners: tell each other how many hearts you hold.",
             _PAIR,
             (Option("size", "Cards a hand", (4, 2, 3, 5, 6)),),
         ),
         Offer(
             "simple_bidding_v0",
-            "Simple Bidding",
             "Bid powers of two up to what both numbers add up to.",
             _PAIR,
             (Option("size", "Numbers below", (4, 8, 16)),),
         ),
         Offer(
             "comm_v0",
-            "Comm",
             "Send a secret bit by bit; your partner guesses it.",
             _PAIR,
             (Option("length", "Bits", (3, 2, 4)),),
         ),
-        Offer("mini_hanabi_v0", "Mini-Hanabi", "One action each, which must both score and tell.", _PAIR),
+        Offer("mini_hanabi_v0", "One action each, which must both score and tell.", _PAIR),
     )
 }
 
@@ -89,7 +87,7 @@ OFFERS = {
 def offers() -> dict[str, Offer]:
     """All offers by game id: bidzoo's games, and small games beside, such as registered ones, with their defaults."""
     return OFFERS | {
-        env_id: Offer(env_id, env_id.rpartition("_v")[0].replace("_", " ").title(), registry.summary(env_id), _PAIR)
+        env_id: Offer(env_id, registry.summary(env_id), _PAIR)
         for env_id in registry.loadable()
         if env_id not in OFFERS and registry.family_of(env_id) == "signalling"
     }
