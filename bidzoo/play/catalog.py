@@ -154,6 +154,7 @@ def menu() -> list[dict[str, Any]]:
     return [
         {
             **asdict(entry),
+            "title": entry.title,
             "about": registry.summary(entry.id),
             "usual": usual_seats(entry.id),
             "options": [{**asdict(o), "words": [str(word) for word in o.words or o.values]} for o in entry.options],
