@@ -55,7 +55,8 @@ def _solver() -> ModuleType:
     spec = package and PathFinder.find_spec("endplay._dds", package.submodule_search_locations)
     if not spec or not spec.loader:
         raise ImportError(
-            "solving deals needs endplay 0.5 (pip install 'endplay<0.6'; it has no wheel for Python 3.14)"
+            'solving deals needs endplay 0.5 (pip install "endplay<0.6"; it has no wheel for Python 3.14 and none for '
+            "Windows on ARM)"
         )
     if spec.name not in sys.modules:
         module = module_from_spec(spec)
