@@ -101,7 +101,8 @@ def work(parent):
     sys.platform, os.getppid = "win32", lambda: parent  # which does not change there
     jobs._end_with(parent)
     print("ready", flush=True)
-    time.sleep(600)
+    time.sleep(20)
+    print("still there")
 multiprocessing.get_context("fork").Process(target=work, args=(os.getpid(),)).start()
 time.sleep(600)
 """
