@@ -7,7 +7,7 @@ otherwise, or all are asked for; their packages are imported when they are playe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -21,7 +21,7 @@ import gymnasium
 import pettingzoo
 
 from bidzoo.core import plugins
-from bidzoo.core.options import check_options, choose_from, options_of, words_of
+from bidzoo.core.options import UnknownOptionError, check_options, choose_from, options_of, words_of
 
 if TYPE_CHECKING:
     from bidzoo.envs.aec import TableEnv
@@ -235,10 +235,15 @@ def option_words(name: str) -> dict[str, str]:
     return words
 
 
+def options_page(env_id: str) -> str:
+    """The game on whose page the options of ``env_id`` stand: the two of bridge have the same."""
+    return "bridge_bidding_v0" if env_id == "bridge_v0" else env_id
+
+
 def option_rows(name: str) -> list[tuple[str, str, str]]:
     """The table of options of the page of a game of bidzoo: names with commas, values, and what they mean, as text."""
     env_id = game_id(name)
-    entry, path = GAMES.get(env_id), TEXTS / f"{env_id.replace('bridge_v0', 'bridge_bidding_v0')}.options.txt"
+    entry, path = GAMES.get(env_id), TEXTS / f"{options_page(env_id)}.options.txt"
     if entry is None:
         return []
     page = path.read_text(encoding="utf-8") if path.exists() else import_module(entry.module).__doc__ or ""
@@ -308,6 +313,7 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
         TypeError: the game has no such option; names the choices.
     """
     kind = env_class(env_id)
+    _check_taken_here(env_id, options, kind)
     named = {name: value for name, value in options.items() if name != "observation"}  # an encoder goes with any game
     check_options(game_id(env_id), kind, named)
     with plugins.outside(lambda: f"game {env_id!r}", options):
@@ -334,10 +340,27 @@ def _new_game(env_id: str, options: dict[str, Any]) -> Game:
     from bidzoo.envs.game import game_of
 
     rules = rules_of(env_id)
+    _check_taken_here(env_id, options, rules)
     with plugins.outside(lambda: f"game {env_id!r}", options):
         game = game_of(game_id(env_id), rules, options)
     _check_id(game_id(env_id), game)
     return game
+
+
+_SEATED = "gymnasium.make and gymnasium.make_vec, which seat agents beside a learner, take it"
+ELSEWHERE = dict.fromkeys(("learner", "opponents", "partner", "partner_told", "autoreset_mode"), _SEATED) | {
+    "render_mode": "bidzoo.make takes it",
+    "illegal_action": "bidzoo.make takes it, the batched engine always raises",
+    "mask_in": "bidzoo.make takes it",
+}
+
+
+def _check_taken_here(env_id: str, names: Iterable[str], made_by: Callable[..., Any]) -> None:
+    """UnknownOptionError for an option that another form of the environment takes; it says which."""
+    taken = options_of(made_by)
+    for name in names:
+        if name in ELSEWHERE and taken is not None and name not in taken:
+            raise UnknownOptionError(f"{game_id(env_id)} has no option {name!r} here: {ELSEWHERE[name]}")
 
 
 def _check_id(env_id: str, rules: Any) -> None:

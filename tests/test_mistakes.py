@@ -142,9 +142,30 @@ def test_what_is_no_action(action):
 def test_what_is_no_action_of_a_learner(action):
     env = gymnasium.make("bidzoo/BridgeBidding-v0", learner="East").unwrapped
     env.reset(seed=1)
-    with pytest.raises(ValueError, match=r"player_1: .* is not an action \(expected 0 ... 37\)"):
+    with pytest.raises(ValueError, match=r"player_1: .* is not an action \(expected 0 ... 37\)") as raised:
         env.step(action)
+    assert str(raised.value).endswith("action[0]") == isinstance(action, np.ndarray)
     env.step(np.int8(0))  # nothing is over
+
+
+@pytest.mark.parametrize(
+    ("make", "option", "words"),
+    [
+        (
+            bidzoo.make,
+            {"opponents": "sayc"},
+            "gymnasium.make and gymnasium.make_vec, which seat agents beside a learner",
+        ),
+        (bidzoo.make_game, {"learner": 1}, "gymnasium.make and gymnasium.make_vec"),
+        (lambda name, **option: bidzoo.make_vec(name, 4, **option), {"partner": "sayc"}, "gymnasium.make_vec"),
+        (lambda name, **option: bidzoo.make_vec(name, 4, **option), {"render_mode": "ansi"}, "bidzoo.make takes it"),
+        (bidzoo.make_game, {"mask_in": "info"}, "bidzoo.make takes it"),
+    ],
+)
+def test_an_option_of_another_form_names_that(make, option, words):
+    (name,) = option
+    with pytest.raises(TypeError, match=f"^{BRIDGE} has no option '{name}' here: .*{words}"):
+        make(BRIDGE, **option)
 
 
 @pytest.mark.parametrize(
@@ -614,6 +635,26 @@ def test_objects_say_what_they_are():
 
 def test_names_that_are_there_again_are_told_apart():
     assert told_apart(["a", "b", "a", "a"]) == ["a", "b", "a 2", "a 3"]
+    assert told_apart(["a", "a 2", "a"]) == ["a", "a 2", "a 3"] and told_apart(["a", "a", "a 2"]) == [
+        "a",
+        "a 2",
+        "a 2 2",
+    ]
+
+
+def test_batches_take_no_seed_as_gymnasium_does():
+    batch = bidzoo.make_vec(BRIDGE, 2)
+    first = batch.reset(seed=None)[0].copy()
+    np.testing.assert_array_equal(first, batch.reset(seed=0)[0])
+
+
+def test_an_agent_in_a_module_is_no_language_model(tmp_path, monkeypatch):
+    """Whatever the module is called."""
+    from bidzoo.cli.options import workers_beside
+
+    assert workers_beside(["my_openai:Agent", "x=ledger_agents:Best", "runs/openai.safetensors"], 3) == 3
+    with pytest.raises(ValueError, match="a language model plays in one process"):
+        workers_beside(["sayc", "mine=openai:gpt"], 3)
 
 
 def test_after_an_illegal_move_that_ends_the_episode_nobody_is_to_be_asked():

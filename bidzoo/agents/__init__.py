@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -128,6 +129,8 @@ def entry(text: str, game: str | Game | None = None) -> Entry:
     if Path(text).suffix or Path(text).name != text:
         factory, games = _player_of(Path(text))
         return Entry(factory, f"weights of {text}", text, games)
+    if text.count("(") != text.count(")"):
+        raise ValueError(f"agent {text!r}: its brackets do not match, expected such as 'bmcs(policy=rl)'")
     names = [name for name, other in NAMES.known().items() if game is None or other.plays(game)]
     choices = f"{choose_from(text, names)}; or give package.module:Name or a file of weights"
     raise KeyError(f"unknown agent {text!r}; {choices}")
@@ -407,8 +410,9 @@ def parts(text: str | os.PathLike[str]) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(text, str | os.PathLike):
         raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
     text = os.fspath(text)
-    if "=" in text and Path(text).is_file():  # in a folder such as seed=1
-        return "", text, {}
+    with suppress(OSError):  # of a text that is too long for a name
+        if "=" in text and Path(text).is_file():  # in a folder such as seed=1
+            return "", text, {}
     parsed = fullmatch(rf"(?:([\w.-]+)=)?(.+?)(?:\((\s*\w+\s*={INSIDE})\))?", text.strip())
     if parsed is None:
         return "", text.strip(), {}

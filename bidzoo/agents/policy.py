@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain, count
 from operator import index
 from typing import Any, Protocol, runtime_checkable
 
@@ -98,7 +99,7 @@ class ScorePolicy:
     Args:
         game: the game it plays; its encoder makes the observations.
         scores: a function of observations ``[B, F]`` and masks ``[B, A]``, both int8; returns numbers ``[B, A]``,
-            such as logits or values, each row from its own row alone.
+            such as logits or values, each row from its own row alone; an array, or a tensor of torch.
         name: shown in results.
     """
 
@@ -110,7 +111,10 @@ class ScorePolicy:
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``; the lowest of equals, -1 where nothing is legal; ValueError where a score is NaN."""
-        scores = np.asarray(self.scores(self.game.encoder(views), legal))
+        scores = self.scores(self.game.encoder(views), legal)
+        if hasattr(scores, "detach"):  # a tensor of torch, on any device and of any kind
+            scores = scores.detach().cpu().double()
+        scores = np.asarray(scores)
         if scores.shape != legal.shape:
             raise ValueError(f"{self.name}: scores have shape {scores.shape}, expected {legal.shape}")
         scores = np.where(legal > 0, scores, -np.inf)
@@ -207,7 +211,11 @@ class Pool(AtTable):
 
 def told_apart(names: list[str]) -> list[str]:
     """``names``; one that is there again has its number after it: ``["network", "network 2"]``."""
-    return [f"{name} {names[:k].count(name) + 1}" if name in names[:k] else name for k, name in enumerate(names)]
+    apart = list[str]()
+    for name in names:
+        numbered = (f"{name} {number}" for number in count(2))
+        apart.append(next(each for each in chain((name,), numbered) if each not in apart))
+    return apart
 
 
 def _check_member(policy: Any) -> None:

@@ -12,7 +12,8 @@ from bidzoo.benchmarks.match import Episodes, play, slow
 from bidzoo.core.kernels import I8, I64, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
-from bidzoo.envs.game import Game
+from bidzoo.envs.asking import AtTable, ask_one
+from bidzoo.envs.game import Game, Table
 
 BOARDS, SLOW_BOARDS = 40, 2  # default numbers: of an agent that answers at once, of one that searches
 
@@ -56,6 +57,7 @@ def check_agent(
     - it is deterministic: the same boards again give the same actions
     - its rows are independent: a board alone, and among others in another order, gives the same actions
     - it can be pickled, as workers need it, and its copy acts alike
+    - asked at one table (``at_table``), it acts as it does in a batch
 
     Args:
         policy: what ``agents.resolve`` takes.
@@ -82,14 +84,15 @@ def check_agent(
     first = played(watched, numbers)
     copied = _copy_of(agent)
     others = (
-        ("not deterministic: the same boards again", played(agent, numbers)),
-        ("not independent of other rows: the last board alone", played(agent, numbers[-1:])),
-        ("not independent of other rows: the boards in another order", played(agent, numbers[::-1])),
-        ("its copy, pickled for a worker, acts otherwise: the same boards", played(copied, numbers)),
+        ("not deterministic: the same boards again", _taken(played(agent, numbers))),
+        ("not independent of other rows: the last board alone", _taken(played(agent, numbers[-1:]))),
+        ("not independent of other rows: the boards in another order", _taken(played(agent, numbers[::-1]))),
+        ("its copy, pickled for a worker, acts otherwise: the same boards", _taken(played(copied, numbers))),
+        ("asked at one table it acts otherwise: the same boards", _at_one_table(agent, rules, numbers, seed)),
     )
     expected = _taken(first)
-    for words, episodes in others:
-        for board, actions in zip(episodes.boards, _taken(episodes)):
+    for words, boards_played in others:
+        for board, actions in boards_played.items():
             if actions != expected[board]:
                 texts = [" ".join(map(rules.action_text, each)) for each in (actions, expected[board])]
                 raise ValueError(f"{agent.name}: {words} gave {texts[0]} at board {board}, expected {texts[1]}")
@@ -105,6 +108,21 @@ def _copy_of(agent: Policy) -> Policy:
     return copied
 
 
-def _taken(episodes: Episodes) -> list[list[int]]:
+def _taken(episodes: Episodes) -> dict[int, list[int]]:
+    """The actions of each board."""
     assert episodes.actions is not None
-    return [[int(action) for action in row if action >= 0] for row in episodes.actions]
+    rows = ([int(action) for action in row if action >= 0] for row in episodes.actions)
+    return dict(zip(episodes.boards.tolist(), rows))
+
+
+def _at_one_table(agent: Policy, game: Game, boards: I64, seed: int) -> dict[int, list[int]]:
+    """The actions of each board of an agent that has a form for one table, as ``env.ask`` uses it; else none."""
+    played = dict[int, list[int]]()
+    for board in boards.tolist() if isinstance(agent, AtTable) else ():
+        table, actions = Table(game), list[int]()
+        table.begin(board, seed)
+        while not table.out.over[0]:
+            actions.append(ask_one(agent, table, seed))
+            table.step(actions[-1])
+        played[board] = actions
+    return played

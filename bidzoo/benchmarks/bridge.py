@@ -47,9 +47,14 @@ class Contracts(NamedTuple):
         return cls(bid, stake, declarer, states["length"].astype(np.int16), states["points"][:, 0].copy())
 
     @property
+    def side(self) -> I8:
+        """The declarer's side ``[N]``: 0 N/S, 1 E/W, -1 passed out."""
+        return np.where(self.declarer < 0, self.declarer, self.declarer % 2)
+
+    @property
     def made(self) -> Bool:
         """The contract can be made ``[N]``; False where all passed."""
-        return np.where(self.declarer % 2 == 0, self.points, -self.points) > 0
+        return np.where(self.side == 0, self.points, -self.points) > 0
 
     def imps(self, other: "Contracts") -> I64:
         """IMPs a board ``[N]`` of the pair that was North/South here and East/West in ``other``."""
@@ -283,7 +288,7 @@ def quality_row(boards: Boards, name: str, contracts: Contracts) -> dict[str, An
     """Where four of the agent ``name``, who reached ``contracts`` ``[N]``, ended up."""
     makeable, game, made = makeable_games(boards), is_game(contracts.bid), contracts.made
     played, slam = contracts.bid >= 0, contracts.bid >= 25
-    side = np.stack([contracts.declarer % 2 == 0, contracts.declarer % 2 == 1], axis=1) & played[:, None]
+    side = contracts.side[:, None] == np.arange(2)
     bid = (game[:, None] & side)[makeable & ~makeable[:, ::-1]]
     best = par(boards.tricks, boards.dealer, boards.vulnerable)
     distance = np.abs(imps(contracts.points - best).astype(np.int64))
@@ -320,7 +325,7 @@ def slam_row(boards: Boards, name: str, contracts: Contracts) -> dict[str, Any]:
     row: dict[str, Any] = {"agent": name}
     for kind, needed in SLAMS:
         bid, makeable = level + 6 == needed, (tricks == needed).any(1)
-        side = (tricks == needed).argmax(1) == contracts.declarer % 2
+        side = (tricks == needed).argmax(1) == contracts.side
         row |= {
             f"{kind} bid in 1000": 1000 * float(bid.mean()) if len(bid) else None,
             f"{kind} bid, make %": _percent(made[bid]),

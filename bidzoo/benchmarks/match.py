@@ -21,8 +21,9 @@ from bidzoo.agents.policy import Agent, Policy
 from bidzoo.agents.spades.games import share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
+from bidzoo.core.digests import code_of, content_digest, source_digest
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
-from bidzoo.core.storage import Closing, Ledger, code_of, content_digest, source_digest
+from bidzoo.core.storage import Closing, Ledger
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
@@ -92,9 +93,9 @@ def play(
         ValueError: not as many policies as players, one that does not play ``game``, or a wrong board or seed.
     """
     check_game(game)
-    ledger = run.ledger
     seed, policy_seed = checked_seed(seed), checked_seed(policy_seed, "policy_seed")
     numbers, policies = board_numbers(boards), seated(game, policies)
+    ledger = run.ledger if len(numbers) else None  # of no boards nothing is kept
     shares = _shares(numbers, slow(policies), run.workers)
     match_jobs = [] if ledger is None else ledger.jobs_of(game, policies, seed, policy_seed, shares)
     parts: dict[int, tuple[NDArray[Any], ...]] = {} if ledger is None else ledger.known(game, match_jobs, actions)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bidzoo.benchmarks.results import Estimate, ResultTable
-from bidzoo.core.schema import visible
+from bidzoo.core.schema import printable, visible
 from bidzoo.core.storage import named
 
 MOST = 7  # columns of a printed table
@@ -71,17 +72,17 @@ def large(values: Sequence[float]) -> tuple[float, str]:
 
 def columns_of(table: ResultTable) -> list[Column]:
     """The columns of ``table`` as they are printed."""
-    found = []
+    columns: list[Column] = []
     for name in table.columns:
         values = [row.get(name) for row in table.rows]
         if any(isinstance(value, Estimate) for value in values):
-            found += _estimates(name, values)
+            columns += _estimates(name, values)
         elif any(isinstance(value, float) for value in values):
-            found.append(_floats(name, values))
+            columns.append(_floats(name, values))
         else:
             cells = [_text(value) for value in values]
-            found.append(Column(name, cells, any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells if cell)))
-    return [column._replace(cells=[game_name(visible(cell)) for cell in column.cells]) for column in found]
+            columns.append(Column(name, cells, any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells if cell)))
+    return [column._replace(cells=[game_name(visible(cell)) for cell in column.cells]) for column in columns]
 
 
 def _estimates(name: str, values: Sequence[Any]) -> list[Column]:
@@ -141,29 +142,28 @@ def least_width(column: Column) -> int:
     return width
 
 
-def parts(columns: Sequence[Column], width: int) -> list[list[tuple[Column, int]]]:
+def tables_within(width: int, columns: Sequence[Column]) -> list[list[tuple[Column, int]]]:
     """``columns`` with their widths, in as many tables as fit into ``width``; each begins with the first column."""
     key, least = columns[0], [least_width(column) for column in columns]
-    found: list[list[tuple[Column, int]]] = []
+    tables: list[list[tuple[Column, int]]] = []
     for column, needed in zip(columns[1:], least[1:]):
-        taken = sum(used for _, used in found[-1]) + GAP * len(found[-1]) if found else 0
-        if not found or len(found[-1]) == MOST or taken + needed > width:
-            found.append([(key, least[0])])
-        found[-1].append((column, needed))
-    found = found or [[(key, least[0])]]
-    return [_widened(part, width) for part in found]
+        taken = sum(used for _, used in tables[-1]) + GAP * len(tables[-1]) if tables else 0
+        if not tables or len(tables[-1]) == MOST or taken + needed > width:
+            tables.append([(key, least[0])])
+        tables[-1].append((column, needed))
+    return [_widened(table, width) for table in tables or [[(key, least[0])]]]
 
 
-def _widened(part: Sequence[tuple[Column, int]], width: int) -> list[tuple[Column, int]]:
+def _widened(table: Sequence[tuple[Column, int]], width: int) -> list[tuple[Column, int]]:
     """What is left of ``width`` goes to columns that would need fewer lines with it, from the left."""
-    left = width - sum(used for _, used in part) - GAP * (len(part) - 1)
-    found = []
-    for column, used in part:
+    left = width - sum(used for _, used in table) - GAP * (len(table) - 1)
+    widened = []
+    for column, used in table:
         wanted = max(len(text) for text in (column.heading, *column.cells)) - used
         more = max(0, min(left, wanted))
         left -= more
-        found.append((column, used + more))
-    return found
+        widened.append((column, used + more))
+    return widened
 
 
 def width_of(terminal: Any) -> int:
@@ -175,24 +175,23 @@ def width_of(terminal: Any) -> int:
 
 def lines_of(table: ResultTable, width: int, every: bool = True) -> list[str]:
     """``table`` as lines of text; of one that goes on in a second table, all parts or, without ``every``, the first."""
-    columns = columns_of(table)
-    found = parts(columns, width)
+    printed = tables_within(width, columns_of(table))
     lines = wrapped(visible(table.title), width)
-    for number, part in enumerate(found if every else found[:1]):
-        lines += [""] * (number > 0) + _ruled(part)
+    for number, each in enumerate(printed if every else printed[:1]):
+        lines += [""] * (number > 0) + _ruled(each)
     if table.note:
         lines += wrapped(visible(table.note), width)
-    if not every and len(found) > 1:
-        more = sum(len(part) - 1 for part in found[1:])
+    if not every and len(printed) > 1:
+        more = sum(len(each) - 1 for each in printed[1:])
         lines += wrapped(f"{more} more column{'s' * (more > 1)}: --all, or --json FILE.", width)
     return lines
 
 
-def _ruled(part: Sequence[tuple[Column, int]]) -> list[str]:
+def _ruled(table: Sequence[tuple[Column, int]]) -> list[str]:
     """A table with a rule under its headings."""
 
     def line(cells: Sequence[str]) -> list[str]:
-        split = [wrapped(cell, width) for cell, (_, width) in zip(cells, part)]
+        split = [wrapped(cell, width) for cell, (_, width) in zip(cells, table)]
         height = max(map(len, split))
         return [
             (" " * GAP)
@@ -200,15 +199,15 @@ def _ruled(part: Sequence[tuple[Column, int]]) -> list[str]:
                 (lines[k] if k < len(lines) else "").rjust(width)
                 if column.number
                 else (lines[k] if k < len(lines) else "").ljust(width)
-                for lines, (column, width) in zip(split, part)
+                for lines, (column, width) in zip(split, table)
             )
             .rstrip()
             for k in range(height)
         ]
 
-    rule = (" " * GAP).join("─" * width for _, width in part)
-    body = [each for row in zip(*(column.cells for column, _ in part)) for each in line(row)]
-    return [*line([column.heading for column, _ in part]), rule, *body]
+    rule = (" " * GAP).join("─" * width for _, width in table)
+    body = [each for row in zip(*(column.cells for column, _ in table)) for each in line(row)]
+    return [*line([column.heading for column, _ in table]), rule, *body]
 
 
 def show(tables: Sequence[ResultTable], every: bool = True) -> None:
@@ -222,7 +221,7 @@ def show(tables: Sequence[ResultTable], every: bool = True) -> None:
         terminal = Console(width=max(width, WIDE))
     with named("standard output"):
         for table in tables:
-            title, *lines = lines_of(table, width, every)
+            title, *lines = (printable(line, sys.stdout) for line in lines_of(table, width, every))
             terminal.print(Text(title, "bold"), no_wrap=True, crop=False)
             for line in lines:
                 terminal.print(Text(line), no_wrap=True, crop=False)

@@ -33,7 +33,7 @@ from bidzoo.core.schema import json_lines, json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.board import Board, Call, contract_numbers, outcome
-from bidzoo.envs.bridge.formats import lin, pbn
+from bidzoo.envs.bridge.formats import FORMATS
 from bidzoo.envs.bridge.game import OPTIONS, Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, UNKNOWN_POINTS
@@ -310,7 +310,7 @@ def _replay_other(record: Record) -> States:
 
 # ---- files -------------------------------------------------------------------------------
 
-ENDING, BRIDGE_ENDINGS = ".jsonl", {".pbn": pbn.write, ".lin": lin.write}
+ENDING = ".jsonl"
 
 
 def write(path: str | Path, records: Iterable[Record]) -> None:
@@ -321,18 +321,18 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
     """
     path, records = Path(path), list(records)
     fields = fields_of(records)
-    check_ending(path, records[0]["env"] if fields is OTHER else "bridge")
+    check_ending(path, records[0]["env"] if fields is OTHER else "bridge_v0")
     for number, record in enumerate(records, 1):
         parse(fields, record, f"record {number}")
-    if path.suffix in BRIDGE_ENDINGS:
-        BRIDGE_ENDINGS[path.suffix](path, [board_of(record) for record in records])
+    if path.suffix in FORMATS:
+        FORMATS[path.suffix].write(path, [board_of(record) for record in records])
     else:
         replace_file(path, "".join(json.dumps(record, default=np.generic.item) + "\n" for record in records).encode())
 
 
 def check_ending(path: Path, env_id: str) -> None:
     """ValueError unless ``write`` knows the ending of ``path`` for records of ``env_id``."""
-    endings = (ENDING, *BRIDGE_ENDINGS) if env_id.startswith("bridge") else (ENDING,)
+    endings = (ENDING, *FORMATS) if env_id in agents.BRIDGE else (ENDING,)
     if path.suffix not in endings:
         raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(endings)} of {env_id}")
 
@@ -344,8 +344,8 @@ def read(path: str | Path) -> list[Record]:
     ``bidzoo.envs.bridge.formats.pbn`` and ``lin``; ``bidzoo.benchmarks.replay.read`` reads all three.
     """
     path = Path(path)
-    if (kind := path.suffix.lower()) in BRIDGE_ENDINGS:
-        module = BRIDGE_ENDINGS[kind].__module__
+    if (kind := path.suffix.lower()) in FORMATS:
+        module = FORMATS[kind].__name__
         raise ValueError(f"{path}: ending {path.suffix!r}, expected records in {ENDING}; {module}.read reads boards")
     return loads(path.read_bytes(), path)
 

@@ -18,9 +18,9 @@ from bidzoo.core.cards import SEAT_NAMES, SEATS, VULNERABLE_TEXT
 from bidzoo.core.kernels import States
 from bidzoo.envs.bridge import render as words
 from bidzoo.envs.bridge.board import Board, Fault, contract_numbers, decode
-from bidzoo.envs.bridge.deals import READERS, read_boards
+from bidzoo.envs.bridge.deals import read_boards
 from bidzoo.envs.bridge.double_dummy import dd_tricks_of
-from bidzoo.envs.bridge.formats import lin, pbn
+from bidzoo.envs.bridge.formats import FORMATS, lin, pbn
 from bidzoo.envs.bridge.score import imps, north_south_row, par
 from bidzoo.envs.game import Game
 
@@ -40,12 +40,12 @@ def read(path: str | Path, strict: bool = True, faults: list[Fault] | None = Non
     path = Path(path)
     if str(path) == "-":
         path, entries = INPUT, _read_input(sys.stdin.buffer.read() if sys.stdin else b"", strict, faults)
-    elif path.suffix.lower() in READERS:
+    elif path.suffix.lower() in FORMATS:
         entries = read_boards(path, strict, faults)
     elif path.suffix == records.ENDING:
         entries = records.read(path)
     else:
-        endings = ", ".join((*READERS, records.ENDING))
+        endings = ", ".join((*FORMATS, records.ENDING))
         raise ValueError(f"{path}: ending {path.suffix!r}, expected {endings}, or - for standard input")
     if not entries:
         raise ValueError(str(faults[0]) if faults else f"{path}: no boards, expected at least one")

@@ -21,12 +21,12 @@ from bidzoo.benchmarks import leaderboard, records, replay
 from bidzoo.benchmarks.results import Estimate, Figure, ResultTable, load
 from bidzoo.core.schema import csv_rows, json_value
 from bidzoo.core.storage import replace_file
-from bidzoo.envs.bridge.deals import READERS
+from bidzoo.envs.bridge.formats import FORMATS
 
 APART = 2.0  # standard errors beyond which ours and the paper's are marked as different
 PAGE = Path(__file__).with_name("report.html")
 BESIDE = 7  # columns of a table that still has room for a picture beside it
-KINDS = (".json", ".csv", *READERS, records.ENDING)  # of files that it shows
+KINDS = (".json", ".csv", *FORMATS, records.ENDING)  # of files that it shows
 MOST_NUMBERS = 80  # cells of a heat map that still have room for their numbers
 
 TITLES = {  # of what bidzoo writes, in the order of the page; other suites follow by their names

@@ -14,9 +14,10 @@ from bidzoo.agents.spades.policy import Bidder, BidderName, Player, PlayerName, 
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
 from bidzoo.benchmarks.match import made_of
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, published, silent
+from bidzoo.core.digests import content_digest, source_digest
 from bidzoo.core.kernels import F64, I64, Bool, States
 from bidzoo.core.options import NotFinite, literal
-from bidzoo.core.storage import Ledger, content_digest, source_digest
+from bidzoo.core.storage import Ledger
 from bidzoo.core.threads import get_threads, kernel_threads
 
 # ---- Tables 2 and 4: who meets whom, and what the paper measured -------------------------------

@@ -19,9 +19,10 @@ from bidzoo.agents.tabular import a2c, bad, cfr, exact, jps
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, published, silent
+from bidzoo.core.digests import source_digest
 from bidzoo.core.jobs import as_completed
 from bidzoo.core.kernels import F64
-from bidzoo.core.storage import Ledger, source_digest
+from bidzoo.core.storage import Ledger
 from bidzoo.envs.signalling.compiled import Compiled, compile_game, count_infosets, count_states, evaluate
 
 # ---- every figure of the paper on small games ------------------------------------------------

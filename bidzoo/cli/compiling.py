@@ -10,12 +10,13 @@ import typer
 from bidzoo.cli.options import counted, going_on, progress, say
 from bidzoo.core.compiling import POLICIES, VARIABLE, few_collections
 from bidzoo.core.jobs import Meter, meanwhile
+from bidzoo.core.kernels import MANY
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
     from bidzoo.envs.game import Game
 
-ROWS = 64  # tables of a batch: from this size on kernels take the code path of large batches
+ROWS = MANY  # tables of a batch: from this size on kernels take the code path of large batches
 LONGEST = ("bridge", "spades")
 BRIEF = {"iterations": 2, "epochs": 1, "updates": 1, "worlds": 1}  # options of agents who solve or search long
 

@@ -98,10 +98,11 @@ def import_(
     from bidzoo.envs.bridge.board import summary
     from bidzoo.envs.bridge.deals import listed
 
-    if file.suffix == ".npz" and out.suffix == ".pbn":
+    of_deals = file.suffix.lower() == ".npz"
+    if of_deals and out.suffix == ".pbn":
         raise ValueError(f"{out}: {file} says no dealers to keep, expected an ending .npz")
     faults: list[Fault] = []
-    source = _deals_of_file(file) if file.suffix == ".npz" else _boards_of_file(file, strict, faults)
+    source = _deals_of_file(file) if of_deals else _boards_of_file(file, strict, faults)
     left_out = source.hidden if out.suffix == ".npz" else []  # a .pbn keeps all boards
     if left_out and not len(source.deals.hands):
         raise ValueError(f"{file}: hands are missing: {listed(left_out)}; expected all four of at least one board")
@@ -272,14 +273,15 @@ def auctions(
     json: LeftOut = None,
 ) -> None:
     """Make auctions for bidzoo train of the records of a club or a site, and a file of their alerts beside."""
-    from bidzoo.envs.bridge.deals import READERS, read_boards
+    from bidzoo.envs.bridge.deals import read_boards
+    from bidzoo.envs.bridge.formats import FORMATS
     from bidzoo.envs.bridge.formats.auctions import of_boards
 
     paths = [path for file in files for path in ([file] if not file.is_dir() else sorted(file.rglob("*")))]
-    known = [path for path in paths if path in files or path.suffix.lower() in READERS]
+    known = [path for path in paths if path in files or path.suffix.lower() in FORMATS]
     if not known:
         raise ValueError(
-            f"{', '.join(map(str, files))}: no files of boards; these formats are read: {', '.join(READERS)}"
+            f"{', '.join(map(str, files))}: no files of boards; these formats are read: {', '.join(FORMATS)}"
         )
     faults: list[Fault] = []
     boards: list[Board] = []
@@ -338,7 +340,6 @@ def info(
 def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
     from bidzoo.core.cards import SEATS, STRAINS, high_card_points
     from bidzoo.envs.bridge.deals import (
-        READERS,
         UNKNOWN,
         DealSet,
         clamped,
@@ -347,10 +348,11 @@ def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
         read_boards,
         read_deals,
     )
+    from bidzoo.envs.bridge.formats import FORMATS
 
     provenance: dict[str, Any] = {}
     boards, known = 0, "solved"
-    if path.suffix.lower() in READERS:
+    if path.suffix.lower() in FORMATS:
         read = read_boards(path, faults=faults)
         if not read and not faults:
             raise ValueError(f"{path}: no boards, expected at least one")

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from bidzoo.benchmarks.results import ResultTable
     from bidzoo.envs.bridge.board import Fault
     from bidzoo.envs.bridge.game import Bridge
+    from bidzoo.language import LanguageAgent
 
 AUCTION = "bridge_bidding_v0"
 BOARDS, PLAYED = 1000, 20  # default numbers of boards: without a set of deals, and where cards are played by search
@@ -120,12 +121,12 @@ def match(
     chosen = game_settings(env, options, OWN if bridge else ())
     if out is not None:
         records.check_ending(out, env)
-    if deals is not None and not bridge:
-        raise ValueError(f"--deals {deals}: {env} is dealt by --seed; only bridge has sets of deals")
-    if partner is not None and not bridge:
-        raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
         chosen["deals"] = "test" if deals is None else deals
+    elif deals is not None:
+        raise ValueError(f"--deals {deals}: {env} is dealt by --seed; only bridge has sets of deals")
+    elif partner is not None:
+        raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     began = time.perf_counter()
     with models, ExitStack() as stack:
         if models:
@@ -134,18 +135,14 @@ def match(
             models.game, models.scoring = registry.make_game(env, **chosen), IMPS if bridge else ""
             if models.path is not None:
                 stack.enter_context(going_on(models.path))
-        keeping = Keeping(workers, None if models else stack, ledger)
+        keeping = Keeping(workers, stack, ledger, by_models=bool(models))
         if bridge:
             table, records_of_match = _bridge(env, chosen, names, partner, boards, seed, keeping)
         else:
             table, records_of_match = _other(env, chosen, names, boards or BOARDS, seed, keeping)
         for model in models.agents:
-            say(f"{model.name}: {model.usage}")
+            _say_usage(model)
             table = replace(table, note=f"{table.note}; {model.name}: {model.usage}")
-            if 2 * model.usage.fallbacks > model.usage.decisions:
-                problem = shortened(model.usage.usual_problem)
-                say(f"{model.name}: the fallback acted most of the time, so this is its result and not the model's")
-                say(f"{model.name}: what was wrong most often: {problem}")
         asked = (env, chosen, partner, boards, seed, base_url, seat, ledger)
         seconds = time.perf_counter() - began
         if json is None:
@@ -160,12 +157,22 @@ def match(
             say(f"{counted(len(match_records), 'record')} written to {out}")
 
 
+def _say_usage(model: "LanguageAgent") -> None:
+    """What the match took of a language model, and whether its result is the model's own."""
+    say(f"{model.name}: {model.usage}")
+    if 2 * model.usage.fallbacks > model.usage.decisions:
+        problem = shortened(model.usage.usual_problem)
+        say(f"{model.name}: the fallback acted most of the time, so this is its result and not the model's")
+        say(f"{model.name}: what was wrong most often: {problem}")
+
+
 class Keeping(NamedTuple):
-    """How a match is carried out."""
+    """How a match is carried out, and where what slow agents have played is kept meanwhile."""
 
     workers: int
-    stack: ExitStack | None  # open until its result is written; None: language models keep their answers themselves
-    ledger: Path | None  # of what slow agents have played; None: in runs/, until the end
+    stack: ExitStack  # open until its result is written
+    ledger: Path | None  # None: in runs/, until the end
+    by_models: bool  # language models play, who keep their answers themselves
 
 
 def _keep(path: Path, table: "ResultTable", seed: int, seconds: float) -> None:
@@ -214,7 +221,8 @@ def _bridge(
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.match import duplicate
     from bidzoo.benchmarks.results import ResultTable
-    from bidzoo.envs.bridge.deals import READERS, SPLITS, is_estimated, read_deals
+    from bidzoo.envs.bridge.deals import SPLITS, is_estimated, read_deals
+    from bidzoo.envs.bridge.formats import FORMATS
     from bidzoo.envs.bridge.game import Bridge
 
     game = Bridge(env == "bridge_v0", shuffle=False, augment=chosen["deals"] in SPLITS, **chosen)
@@ -222,7 +230,7 @@ def _bridge(
     opposite = first if partner is None else _bridge_agent(game, partner)
     _check_names(names, (first.name, second.name))
     file, warning = Path(str(chosen["deals"])), ""
-    if game.needs_dd_tricks and file.suffix.lower() in READERS:
+    if game.needs_dd_tricks and file.suffix.lower() in FORMATS:
         _check_tables(file, game)
     elif game.needs_dd_tricks and chosen["deals"] not in SPLITS and is_estimated(read_deals(file)[2]):
         warning = f"{file}: tables are estimates, drawn and not solved: made to train on, not to measure by"
@@ -250,14 +258,14 @@ def _running(policies: "Sequence[Policy]", what: object, tables: int, keeping: K
     """How the ``tables`` of ``what`` are played: what slow ``policies`` play is kept as ``keeping`` says."""
     from bidzoo.benchmarks.match import MatchLedger, Run, slow
 
-    ledger, (workers, stack, path) = None, keeping
-    if stack is not None and path is not None and not slow(policies):
+    ledger, path = None, keeping.ledger
+    if slow(policies) and not keeping.by_models:
+        path = keeping.stack.enter_context(suite_ledger(path, "match", what, [policy.name for policy in policies]))
+        ledger = keeping.stack.enter_context(MatchLedger(path, policies))
+    elif path is not None and not keeping.by_models:
         say(f"{path}: nothing is kept there, since no agent here is slow", err=True)
-    if stack is not None and slow(policies):
-        path = stack.enter_context(suite_ledger(path, "match", what, [policy.name for policy in policies]))
-        ledger = stack.enter_context(MatchLedger(path, policies))
     with progress() as report:
-        yield Run(workers, report=lambda done: report("tables", done, tables), ledger=ledger)
+        yield Run(keeping.workers, report=lambda done: report("tables", done, tables), ledger=ledger)
 
 
 TABLES_CHECKED = 5  # of a file of boards, before a match is scored on them: a second

@@ -324,8 +324,11 @@ def seated(
 _MODELS = ("openai:", "ledger:")
 
 
-def _are_any(names: Sequence[str], marks: Sequence[str]) -> bool:
-    return any(mark in name for name in names for mark in marks)
+def _are_any(names: Sequence[str], kinds: tuple[str, ...]) -> bool:
+    """Whether one of the agents ``names``, ``name=agent`` too, is of these ``kinds``."""
+    from bidzoo.agents import parts
+
+    return any(parts(name)[1].startswith(kinds) for name in names)
 
 
 def workers_beside(names: Sequence[str], workers: int, default: int = 1) -> int:

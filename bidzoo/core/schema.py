@@ -51,6 +51,12 @@ LETTERS = "bidzoo.letters"  # how streams of an encoding without suits take them
 codecs.register_error(LETTERS, _in_letters)
 
 
+def printable(text: str, stream: Any) -> str:
+    """``text`` as the encoding of ``stream`` has it, with letters for suits and the like that it lacks."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, LETTERS).decode(encoding)
+
+
 def shortened(problem: object) -> str:
     """The text of an error, without the middle of a very long one."""
     text = str(problem)

@@ -55,6 +55,8 @@ def policy_hint(other: Any) -> str:
         return f"; make one: {other.__name__}()"
     if hasattr(other, "predict"):
         return "; a model of Stable-Baselines3 plays as bidzoo.wrappers.sb3.SB3Policy(model, game)"
+    if hasattr(other, "forward"):
+        return "; a network plays as bidzoo.agents.policy.ScorePolicy(game, scores)"
     return ""
 
 

@@ -95,7 +95,7 @@ def bind(game: str, module: str, given: Mapping[str, Any]) -> SimpleNamespace:
         function = FunctionType(template.__code__, scope, name)
         function.__module__, function.__qualname__ = module, f"{name}_{game}"
         scope[name] = template.made_as(rows_a_thread(scope["ROWS_A_THREAD"])(function))
-    return SimpleNamespace(**scope)
+    return SimpleNamespace(**{name: scope[name] for name in (*NEEDED, "player_row", "clock_row", *marked)})
 
 
 # ---- rows ---------------------------------------------------------------------------------

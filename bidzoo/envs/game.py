@@ -517,7 +517,8 @@ def action_index(agent: str, action: Any, actions: int, outside: bool = False) -
             return number
     except TypeError:
         pass
-    raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {actions - 1})")
+    hint = ": give the number in it, action[0]" if getattr(action, "shape", ()) == (1,) else ""
+    raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {actions - 1}){hint}")
 
 
 IGNORED = "options"  # the name that PettingZoo's official tests pass to every environment

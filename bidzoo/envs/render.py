@@ -11,7 +11,7 @@ import numpy as np
 from bidzoo.core.cards import HAND_SIZE
 from bidzoo.core.kernels import State, States
 from bidzoo.core.options import choose_from
-from bidzoo.core.schema import LETTERS
+from bidzoo.core.schema import printable
 from bidzoo.envs.game import Game
 from bidzoo.envs.picture import Picture, tiled
 
@@ -60,8 +60,7 @@ class Screen:
             self._place = _find_place(self._title)
         if self._place is None:
             text = "\n\n".join(game.text(state) for state in states)
-            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-            print(text.encode(encoding, LETTERS).decode(encoding))  # the one place that prints
+            print(printable(text, sys.stdout))  # the one place that prints
         else:
             self._place.show(tiled([game.picture(state) for state in states]))
             self._last_drawn = time.monotonic()

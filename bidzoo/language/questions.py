@@ -79,7 +79,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 @cache  # the rules stand before every question
 def _paragraphs(game_id: str, family: str, name: str) -> tuple[str, ...]:
     """Those of a text of ``data/games`` by the game's id, or its family; without links and sources."""
-    for which in (game_id, "bridge" if family.startswith("bridge") else family):
+    for which in (game_id, "bridge" if family in ("bridge_bidding", "bridge") else family):
         path = registry.TEXTS / name.format(which)
         if path.exists():
             text = _LINK.sub(r"\1", path.read_text(encoding="utf-8")).replace("`", "")
@@ -89,8 +89,7 @@ def _paragraphs(game_id: str, family: str, name: str) -> tuple[str, ...]:
 
 def _meanings(game: Game, names: Iterable[str]) -> list[str]:
     """What the options ``names`` of ``game`` mean, as its page has it, and its paragraphs on single ones of them."""
-    page = "bridge_bidding_v0" if game.family == "bridge" else game.id  # the options are the same
-    paragraphs = _paragraphs(page, game.family, "{}.options.txt")
+    paragraphs = _paragraphs(registry.options_page(game.id), game.family, "{}.options.txt")
     if not paragraphs:  # of a small game, whose rules say it
         return []
     lines = [

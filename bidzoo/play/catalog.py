@@ -87,11 +87,11 @@ OFFERS = {
 
 
 def offers() -> dict[str, Offer]:
-    """All offers by game id: bidzoo's games, and small games that were registered or come from other packages."""
+    """All offers by game id: bidzoo's games, and small games beside, such as registered ones, with their defaults."""
     return OFFERS | {
         env_id: Offer(env_id, env_id.rpartition("_v")[0].replace("_", " ").title(), registry.summary(env_id), _PAIR)
         for env_id in registry.loadable()
-        if env_id not in registry.GAMES and registry.family_of(env_id) == "signalling"
+        if env_id not in OFFERS and registry.family_of(env_id) == "signalling"
     }
 
 

@@ -8,11 +8,10 @@ from bidzoo.core.cards import NUM_CALLS, VULNERABILITIES
 from bidzoo.core.kernels import State
 from bidzoo.core.options import is_whole
 from bidzoo.envs.bridge.board import Board, Call, Fault, outcome, summary
-from bidzoo.envs.bridge.formats import lin, pbn
+from bidzoo.envs.bridge.formats import FORMATS, pbn
 from bidzoo.play.catalog import HUMAN, agents_for
 from bidzoo.play.session import Session
 
-READERS = {".pbn": pbn.loads, ".lin": lin.loads}
 MOST_BOARDS = 2000
 REPLAY, REBID, PLAY_AGAIN = "replay", "rebid", "play"  # ways to open a board
 
@@ -28,10 +27,10 @@ def load(session: Session, name: str, text: str) -> None:
     if not isinstance(name, str) or not isinstance(text, str):
         raise ValueError("a file: expected its name and its text")
     ending = PurePath(name).suffix.lower()
-    if ending not in READERS:
-        raise ValueError(f"{name[:80]!r}: ending {ending[:20]!r}, expected {' or '.join(READERS)}")
+    if ending not in FORMATS:
+        raise ValueError(f"{name[:80]!r}: ending {ending[:20]!r}, expected {' or '.join(FORMATS)}")
     faults: list[Fault] = []
-    boards = READERS[ending](text.removeprefix("\ufeff"), name[:80], False, faults)
+    boards = FORMATS[ending].loads(text.removeprefix("\ufeff"), name[:80], False, faults)
     if not boards:
         raise ValueError(str(faults[0]) if faults else f"{name[:80]!r}: no boards")
     if len(boards) > MOST_BOARDS:

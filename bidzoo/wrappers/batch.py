@@ -139,15 +139,15 @@ class Batch:
         numbers: I64 = self.states["board"].astype(np.int64)
         return numbers
 
-    def reset(self, seed: int = 0, boards: BoardNumbers | None = None) -> tuple[I8, dict[str, I8]]:
-        """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``, which is 0 if none is given.
+    def reset(self, seed: int | None = None, boards: BoardNumbers | None = None) -> tuple[I8, dict[str, I8]]:
+        """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``; None is 0.
 
         Returns:
             ``observation`` and ``{"action_mask": ..., "player": ...}``.
         """
         numbers = board_numbers(np.arange(self.num_envs) if boards is None else boards)
         self._check_shape("boards", numbers)
-        self.seed = checked_seed(seed)
+        self.seed = 0 if seed is None else checked_seed(seed)
         self.ready = False
         self.moves.begin.run(numbers, self.seed, np.ones(self.num_envs, np.bool_))
         self.show()

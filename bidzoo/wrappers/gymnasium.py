@@ -289,7 +289,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     - ``"SameStep"``: the step that ends an episode returns the next one's first observation and puts the last into
       ``infos["final_obs"]``
-    - ``"NextStep"``, which Gymnasium's ``NormalizeObservation`` and ``NormalizeReward`` ask for: the step that ends an
+    - ``"NextStep"``, which Gymnasium's vector wrappers that change observations ask for: the step that ends an
       episode returns its last observation; at that table the next step takes no action, whatever it is given (its mask
       is all ones), and returns the next episode's first observation with reward 0
     - ``"Disabled"``: a table that has ended waits for ``reset(options={"reset_mask": bool [B]})``

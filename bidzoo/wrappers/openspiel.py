@@ -37,11 +37,7 @@ FIRST_CALL = NUM_CARDS  # OpenSpiel's bridge: actions 0 ... 51 are cards, 52 + c
 PREFIX = "python_bidzoo_"
 _BOARDS = {"boards": 1000, "seed": 0}
 _MOST_BOARDS = 2**31 - 1  # OpenSpiel counts chance outcomes in 32 bits
-PARAMETERS: dict[str, dict[str, Any]] = {  # options of OpenSpiel's load_game, with their defaults
-    "comm_v0": {"length": 3},
-    "simple_bidding_v0": {"size": 4},
-    "minibridge_v0": {"size": 4},
-    "mini_hanabi_v0": {},
+PARAMETERS: dict[str, dict[str, Any]] = {  # options of OpenSpiel's load_game that are not all of the game's
     "bridge_bidding_v0": {"reward": "score", "deals": "train", **_BOARDS},
     "bridge_v0": {"reward": "score", **_BOARDS},
     "spades_v0": {"phase": "round", **_BOARDS},
@@ -206,7 +202,7 @@ class Observer:
 
 
 def _parameters(env_id: str) -> dict[str, Any]:
-    """Options of ``load_game``: of a game from outside those whose defaults OpenSpiel can hold."""
+    """Options of ``load_game`` with their defaults: of most games all whose defaults OpenSpiel can hold."""
     if env_id in PARAMETERS:
         return PARAMETERS[env_id]
     defaults = {name: value for name, value in options(env_id).items() if isinstance(value, bool | int | float | str)}

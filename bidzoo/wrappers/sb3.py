@@ -109,11 +109,11 @@ class SB3VecEnv(VecEnv):
     masks by itself; wrap in ``VecMonitor`` for logged returns.
 
     Args:
-        parts: environments of the same game, each once.
+        parts: environments of the same game, each once; or a single one.
     """
 
-    def __init__(self, parts: Iterable[SingleAgentVector]) -> None:
-        self.parts = list(parts)
+    def __init__(self, parts: Iterable[SingleAgentVector] | SingleAgentVector) -> None:
+        self.parts = [parts] if isinstance(parts, SingleAgentVector) else list(parts)
         for part in self.parts:
             if not isinstance(part, SingleAgentVector):
                 hint = "; bidzoo.make_vec plays every seat" if isinstance(part, Batch) else ""

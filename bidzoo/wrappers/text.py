@@ -240,7 +240,7 @@ def _lessons(game: Game, records: Sequence[Mapping[str, Any]], players: Sequence
     for record in records:
         where = f"record of board {record['board']}: "
         env_id = record.get("env", "bridge_v0" if record.get("cards") else "bridge_bidding_v0")
-        if env_id != game.id and not (env_id.startswith("bridge") and game.family.startswith("bridge")):
+        if env_id != game.id and not (env_id in agents.BRIDGE and game.family in ("bridge_bidding", "bridge")):
             raise ValueError(f"{where}of {env_id}, expected one of {game.id}")
         if "env" in record:
             asked, actions = table.reset(record["board"], record["seed"]), record["actions"]

@@ -82,6 +82,13 @@ def test_wrong_options_in_a_text_are_named():
         agents.make("bmcs(policy=rl, uniform)")
     with pytest.raises(KeyError, match="unknown agent"):
         agents.make("bmcs(rl)")
+    with pytest.raises(ValueError, match=r"'bmcs\(policy=rl': its brackets do not match"):
+        agents.make("bmcs(policy=rl")
+
+
+def test_a_text_may_be_longer_than_the_name_of_a_file():
+    name = "x" * 300
+    assert agents.make(f"sl(weights=sl, name={name})").name.endswith(f"name={name})")
 
 
 def test_agents_with_options_stand_among_others_with_commas():

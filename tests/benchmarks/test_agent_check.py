@@ -1,5 +1,7 @@
 """``check_agent`` names what a match could not rely on."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -7,6 +9,7 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents
 from bidzoo.cli import main
+from bidzoo.envs.asking import AtTable
 
 
 class Lowest:
@@ -82,6 +85,18 @@ class Doubled(Lowest):
         return legal.shape[1] - 1 - legal[:, ::-1].argmax(1)
 
 
+class Otherwise(AtTable):
+    """At one table it bids what it would not in a batch."""
+
+    name = "otherwise"
+
+    def act(self, views, legal, rng):
+        return legal.argmax(1)
+
+    def at_table(self, views, legal, keys):
+        return SimpleNamespace(run=lambda: legal.shape[1] - 1 - int(legal[0, ::-1].argmax()))
+
+
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
@@ -92,6 +107,7 @@ class Doubled(Lowest):
         (Opens(), "opens: cannot be pickled, as workers need it: "),
         (Doubles(), "doubles: illegal action 1 at board 0"),
         (Changes(), "changes: its copy, pickled for a worker, acts otherwise"),
+        (Otherwise(), "otherwise: asked at one table it acts otherwise: the same boards gave 7NT .* expected P P P P"),
     ],
 )
 @pytest.mark.parametrize("game", ["bridge_bidding"])

@@ -24,7 +24,7 @@ from bidzoo.benchmarks.results import Estimate
 from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
 from bidzoo.cli.match import _bridge_agent, _common
-from bidzoo.core import storage
+from bidzoo.core import digests
 from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.python_game import PythonGame
 
@@ -160,6 +160,13 @@ def test_a_ledger_gives_back_what_was_played(tmp_path, monkeypatch, asked):
         monkeypatch.setattr(match, "_play", lambda *_: pytest.fail("it is played again"))
 
 
+def test_no_boards_leave_a_ledger_as_it_is(tmp_path):
+    game, random = bidzoo.make_game("comm_v0"), agents.make("random")
+    for _ in range(2):
+        with match.MatchLedger(tmp_path / "ledger", [random]) as ledger:
+            assert match.play(game, [random] * 2, [], run=match.Run(ledger=ledger)).reward.shape == (0, 2)
+
+
 def test_a_ledger_tells_every_match_from_others(tmp_path):
     """By what is played, who plays where, and both seeds: no match is given another's boards."""
     game, boards = bidzoo.make_game("comm_v0"), [np.arange(2)]
@@ -214,8 +221,8 @@ def test_a_ledger_tells_weights_from_others_of_the_same_name(tmp_path, monkeypat
     assert named[0] == named[2] != named[1]
 
 
-def changed_source(changed, source=storage._source):
-    """``storage._source`` as if the code of the module ``changed`` were another."""
+def changed_source(changed, source=digests._source):
+    """``digests._source`` as if the code of the module ``changed`` were another."""
     return lambda name: (f"{name} new", source(name)[1]) if name == changed else source(name)
 
 
@@ -226,7 +233,7 @@ def test_a_ledger_tells_code_from_other_code(tmp_path, monkeypatch):
     outer = WithCards(inner)
     named = []
     for changed in ("", "bidzoo.agents.bridge.sayc", "bidzoo.agents.tabular.bad"):
-        monkeypatch.setattr(storage, "_source", changed_source(changed))
+        monkeypatch.setattr(digests, "_source", changed_source(changed))
         for policy in (inner, outer):
             with match.MatchLedger(tmp_path / "ledger", [policy]) as ledger:
                 named += ledger.jobs_of(game, [policy] * 4, 0, 0, boards)
@@ -249,13 +256,13 @@ def test_a_ledger_tells_code_that_is_not_installed_from_other_code(tmp_path, mon
         for name, code in CODE.items():
             (tmp_path / f"{name}.py").write_text(code + "CHANGED = 1\n" * (name == changed))
             sys.modules.pop(name, None)
-        storage._source.cache_clear()
+        digests._source.cache_clear()
         game, function = PythonGame(import_module("rules").Mine), import_module("players").bids
         with match.MatchLedger(tmp_path / "ledger", [policy := agents.resolve(function, game)]) as ledger:
             named += ledger.jobs_of(game, [policy] * 2, 0, 0, [np.arange(2)])
         for name in CODE:
             sys.modules.pop(name)
-    storage._source.cache_clear()
+    digests._source.cache_clear()
     assert named[0] == named[-1] and len({*named}) == 4
 
 

@@ -1,7 +1,9 @@
 """What a terminal shows of result tables: at 80 columns and at 120, no broken word and no cell of three lines."""
 
+import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,7 +37,7 @@ def reads_well(table, width):
     """Of every printed part: within the width, at most seven columns, whole words, at most two lines a cell."""
     lines = printing.lines_of(table, width)
     assert max(map(len, lines)) <= width
-    for part in printing.parts(printing.columns_of(table), width):
+    for part in printing.tables_within(width, printing.columns_of(table)):
         assert 1 <= len(part) <= printing.MOST
         for column, used in part:
             for text in (column.heading, *column.cells):
@@ -104,3 +106,15 @@ def test_a_match_keeps_its_result_for_the_report():
     assert len(list(Path("runs").glob("match-*.json"))) == 4  # a match's result is written over its own alone
     assert CliRunner().invoke(app, ["report"], catch_exceptions=False).exit_code == 0
     assert Path("runs/report.html").read_text().count("<h3>match-pass-random</h3>") == 4
+
+
+def test_a_stream_without_rules_gets_hyphens(monkeypatch):
+    """As a script's output on Windows that goes into a file."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    table = ResultTable("Spades ♠", ["a", "b"])
+    table.add("x", Estimate(0.1, 0.02, 5))
+    printing.show([table])
+    stream.flush()
+    text = stream.buffer.getvalue().decode("ascii")
+    assert text.splitlines()[0] == "Spades S" and "\n-  -" in text and "0.100 +- 0.020" in text

@@ -9,7 +9,7 @@ pytest.importorskip("joblib")
 
 from bidzoo.benchmarks import printing, results, tabular
 from bidzoo.benchmarks.tabular import Job, Outcome, auctions, run
-from bidzoo.core import storage
+from bidzoo.core import digests
 from bidzoo.core.storage import Ledger
 
 TINY = ["mini_hanabi_v0()", "simple_bidding_v0(size=4)"]
@@ -85,9 +85,9 @@ def test_a_row_is_played_again_when_its_own_code_or_settings_change(monkeypatch)
     other = {job for job, code in codes().items() if code != before[job]}
     assert other == {("BAD", TINY[0])}
     monkeypatch.undo()
-    source = storage._source
+    source = digests._source
     new = "bidzoo.agents.tabular.bad"
-    monkeypatch.setattr(storage, "_source", lambda name: ("new", source(name)[1]) if name == new else source(name))
+    monkeypatch.setattr(digests, "_source", lambda name: ("new", source(name)[1]) if name == new else source(name))
     assert {job for job, code in codes().items() if code != before[job]} == {("BAD", game) for game in TINY}
     tabular._code.cache_clear()
 

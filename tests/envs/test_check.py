@@ -277,7 +277,6 @@ SLIPS = {
     ),
     "no_number": (with_rule(reward_row=no_number), "reward nan, expected 0 ... 4"),
     "no_key": (with_rule(reward_row=no_key), r"no_key \(test_check.py, line \d+\): KeyError: 2"),
-    "size_option": (guess(about={"size_option": "pairs"}), "size_option 'pairs': .*, expected the option that size is"),
     "turns": (guess(turns=1), "goes on, expected its end within max_turns 1"),
     "text": (guess(about={"action_number": lambda self, text: 0}), r"action_number\('2'\) is 0, expected 2"),
     "words": (guess(about={"result_text": lambda self, state, reward: 1 / 0}), "ZeroDivisionError"),
@@ -362,6 +361,21 @@ class Pairs(SignallingGame):
     action_text = lambda self, action: str(action)  # noqa: E731
     action_number = lambda self, text: int(text)  # noqa: E731
     result_text = lambda self, state, reward: "told"  # noqa: E731
+
+
+def test_a_small_game_has_one_option_at_most():
+    """Records and agents know it by its size: two games that differ in anything else would be taken for one."""
+
+    def of_two(self, cards=3, signals=2, observation=None):
+        """Its size is what ``Pairs`` would make of it."""
+
+    for options, named, words in (
+        ({"__init__": of_two}, "pairs", "options cards, signals, expected pairs: a small game has one at most"),
+        ({"__init__": of_two}, "", "options cards, signals, expected none"),
+        ({}, "size", "options pairs, expected size"),
+    ):
+        with pytest.raises(ValueError, match=f"game 'twos_v0': {words}"):
+            type("Twos", (Pairs,), {"id": "twos_v0", "size_option": named, **options})
 
 
 def test_a_record_that_makes_another_game():

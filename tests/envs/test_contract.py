@@ -17,6 +17,7 @@ from pettingzoo.utils import turn_based_aec_to_parallel
 
 import bidzoo
 from bidzoo.agents.policy import Uniform
+from bidzoo.core.kernels import Kernel, allocate
 from bidzoo.core.streams import Streams
 from bidzoo.core.threads import set_threads
 from bidzoo.registry import GAMES
@@ -416,29 +417,35 @@ def test_engines_of_all_games_have_the_same_kernels():
     from bidzoo.envs.spades import engine as spades
     from bidzoo.envs.spades import state as spades_state
 
-    rows = [
-        "begin_row",
-        "legal_row",
-        "act_row",
-        "take_row",
-        "end_row",
-        "reward_row",
-        "observe_row",
-        "show_row",
-        "begin",
-        "step",
-        "random_row",
-        "step_on",
-        "observe",
-        "begin_table",
-        "step_table",
-        "observe_table",
-    ]
+    given = {"begin_row", "legal_row", "act_row", "reward_row", "observe_row", "view_row"}
+    made = {"show_row", "take_row", "end_row", "random_row", "begin", "step", "step_on", "observe"}
+    made |= {"begin_table", "step_table", "observe_table"}
     for kernels in (bridge.kernels, spades.kernels, Minibridge.kernels):
-        assert [name for name in rows if not hasattr(kernels, name)] == []
+        assert given | made <= vars(kernels).keys()
+        for name, kernel in vars(kernels).items():
+            kernel = getattr(kernel, "kernel", kernel)  # of what is called for whole batches
+            assert isinstance(kernel, Kernel), name
+    for name in made:
+        own = {getattr(kernels, name) for kernels in (bridge.kernels, spades.kernels, Minibridge.kernels)}
+        assert len(own) == 3, name  # each has its own game's rules among its globals
     for state in (bridge_state, spades_state, signalling_state):
         for name, parameters in (("copy_public_row", "source target"), ("view_row", "state player out")):
             assert [*inspect.signature(getattr(state, name).py_func).parameters] == parameters.split()
+
+
+@pytest.mark.parametrize("game", ["bridge", "spades", "signalling"])
+def test_a_view_tells_all_that_is_public(game):
+    """``copy_public_row`` names every field of ``PUBLIC``, and writes no other."""
+    state = importlib.import_module(f"bidzoo.envs.{game}.state")
+    source, target = (allocate(dtype, 1) for dtype in (state.STATE, state.VIEW))
+    source.view(np.uint8)[:] = np.random.default_rng(1).integers(1, 100, source.view(np.uint8).shape)
+    state.copy_public_row(source[0], target[0])
+    public = [name for name, *_ in state.PUBLIC]
+    for name in target.dtype.names:
+        if name in public:
+            np.testing.assert_array_equal(target[name], source[name], err_msg=name)
+        else:
+            assert not target[name].any(), name
 
 
 def test_unknown_names_list_the_choices():

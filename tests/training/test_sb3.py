@@ -108,7 +108,7 @@ def test_vec_env_takes_options_and_refuses_halves_of_actions():
 
 
 def test_vec_env_says_what_it_cannot_do():
-    env = sb3.SB3VecEnv([vector(3, 0)])
+    env = sb3.SB3VecEnv(vector(3, 0))  # of one part
     assert env.has_attr("action_masks") and env.get_attr("learner", [0, 2]) == [0, 0]
     assert env.env_is_wrapped(object) == [False] * 3
     with pytest.raises(AttributeError, match="fold"):

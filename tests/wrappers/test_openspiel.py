@@ -11,7 +11,7 @@ from absl import flags
 from bidzoo.core.cards import VULNERABILITIES
 from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
-from bidzoo.registry import make, make_game
+from bidzoo.registry import GAMES, make, make_game
 from bidzoo.wrappers import openspiel
 
 flags.FLAGS(["tests"], known_only=True)
@@ -67,7 +67,7 @@ def test_shared_api_on_a_partial_tree(name):
     assert shared_test(api_test.EnforceAPIOnPartialTreeBase, name) >= 5
 
 
-@pytest.mark.parametrize("env_id", openspiel.PARAMETERS)
+@pytest.mark.parametrize("env_id", GAMES)
 def test_shared_simulation(env_id):
     games_sim_test.GamesSimTest().sim_game(pyspiel.load_game(openspiel.NAMES[env_id]))
 

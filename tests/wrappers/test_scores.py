@@ -38,3 +38,19 @@ def test_equals_go_to_the_lowest_and_shapes_are_checked():
     np.testing.assert_array_equal(equal.act(batch.views(), legal, None), [2, -1])
     with pytest.raises(ValueError, match=r"net: scores have shape \(7,\), expected \(2, 7\)"):
         ScorePolicy(game, lambda observations, legal: np.zeros(7), "net").act(batch.views(), legal, None)
+
+
+def test_scores_are_what_torch_gives():
+    """With gradients, of sixteen bits, on any device; and a network that is given for a policy is told how."""
+    torch = pytest.importorskip("torch")
+    game = bidzoo.make_game("minibridge_v0", size=3)
+    network = torch.nn.Linear(game.encoder.layout.size, game.num_actions)
+    actions = []
+    for kind in (torch.float32, torch.bfloat16):
+        policy = ScorePolicy(
+            game, lambda observations, legal, kind=kind: network(torch.from_numpy(observations).float()).to(kind)
+        )
+        actions.append(play(game, [policy] * 2, np.arange(50), actions=True).actions)
+        assert (actions[-1] >= -1).all() and (actions[-1] >= 0).any()
+    with pytest.raises(TypeError, match=r"not a policy: Linear.*ScorePolicy\(game, scores\)"):
+        bidzoo.agents.resolve(network, game)

@@ -16,6 +16,7 @@ from bidzoo.core.kernels import F32, F64, State, row
 from bidzoo.core.streams import below_row, next_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.deals import SUIT_CARDS
+from bidzoo.envs.spades.score import BAG_LIMIT
 from bidzoo.envs.spades.state import BLIND_NIL, CUTTHROAT, LOOK, NIL, SPADES, SUICIDE, WHIZ
 
 # ---- takes and nil value ---------------------------------------------------------------------
@@ -196,7 +197,7 @@ def endgame_row(state: State, bid: int, regular: int, takes: float, nil_chance: 
         if bid == NIL:
             bid = regular
         points = ours + 10 * (bid - 1)
-        if bid > 1 and points >= goal and points > theirs and state.bags[seat % 2] + BAG_ROOM < 10:
+        if bid > 1 and points >= goal and points > theirs and state.bags[seat % 2] + BAG_ROOM < BAG_LIMIT:
             return bid - 1
     return bid
 

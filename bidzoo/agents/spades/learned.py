@@ -43,7 +43,7 @@ from bidzoo.core.streams import below_row, next_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.deals import SUITS
 from bidzoo.envs.spades.play import legal_cards_row, play_row
-from bidzoo.envs.spades.score import gap_row, score_row
+from bidzoo.envs.spades.score import BAG_LIMIT, gap_row, score_row
 from bidzoo.envs.spades.state import NIL, NOTHING, PARTNER, SPADES
 
 FEATURES, HIDDEN, CHOICES = 48, 64, 7  # of the network of bids
@@ -149,7 +149,7 @@ def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32
     ours, theirs = float(seen_score_row(state, side)), float(seen_score_row(state, rival))
     goal = float(seen_goal_row(state))
     out[offset], out[offset + 1], out[offset + 2] = ours / 100, theirs / 100, (ours - theirs) / 100
-    out[offset + 3], out[offset + 4] = state.bags[side] / 10, state.bags[rival] / 10
+    out[offset + 3], out[offset + 4] = state.bags[side] / BAG_LIMIT, state.bags[rival] / BAG_LIMIT
     out[offset + 5] = 1 if goal - ours <= 100 else 0
     out[offset + 6] = 1 if goal - theirs <= 100 else 0
     out[offset + 7] = max(-1.0, min(1.0, (ours + 10 * max(1, state.bids[(seat + 2) % 4]) + 10 * takes - goal) / 50))
@@ -250,7 +250,7 @@ CARD_INPUTS = Layout(
         Field.of("need", "tricks that each side still needs, plus 14", ("we", "they"), range(28)),
         Field.of("left", "tricks that are left", range(14)),
         Field.of("sure", "tricks that our spades take whatever happens", range(14)),
-        Field.of("bags", "bags of each side", ("we", "they"), range(10)),
+        Field.of("bags", "bags of each side", ("we", "they"), range(BAG_LIMIT)),
         Field.of("short", "tens of points that each side lacks to the goal", ("we", "they"), range(31)),
         Field("reached", 4, "which sides reach the goal by making their bids, one bit a side"),
         Field.of(
@@ -387,7 +387,7 @@ def _see_score_row(state: State, s: Situation, used: I16, n: int) -> int:
     reached = 0
     for k in range(2):
         side = (seat + k) % state.sides
-        used[n] = _BAGS + 10 * k + int(state.bags[side])
+        used[n] = _BAGS + BAG_LIMIT * k + int(state.bags[side])
         n += 1
         if rounds:
             short = GOAL - seen_score_row(state, side)

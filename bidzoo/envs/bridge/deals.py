@@ -23,7 +23,7 @@ from bidzoo.core.schema import json_text, json_value, parse
 from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board, Fault, Hands
-from bidzoo.envs.bridge.formats import lin, pbn
+from bidzoo.envs.bridge.formats import FORMATS
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 
 Split = Literal["train", "validation", "test"]
@@ -174,7 +174,7 @@ def is_estimated(provenance: Mapping[str, Any]) -> bool:
 
 def read_deals(path: Path) -> tuple[I64, I8, dict[str, Any]]:
     """Hands ``[n, 4]``, tricks ``[n, 20]`` and provenance of a deal file; shapes are checked, the deals are not."""
-    if path.suffix.lower() in READERS:
+    if path.suffix.lower() in FORMATS:
         raise ValueError(f"{path}: a file of boards, expected deals (.npz), which `bidzoo deals import` makes of it")
     if path.suffix.lower() != ".npz" and path.is_file() and not is_zipfile(path):
         raise _other_format(path, ".npz (deals)")
@@ -186,20 +186,18 @@ def read_deals(path: Path) -> tuple[I64, I8, dict[str, Any]]:
 
 # ---- files of boards ---------------------------------------------------------------------
 
-READERS = {".pbn": pbn.read, ".lin": lin.read}
-
 
 def read_boards(path: str | Path, strict: bool = False, faults: list[Fault] | None = None) -> list[Board]:
     """Boards of a PBN or LIN file, by its name's ending; what is wrong is left out and named, as ``pbn.loads`` says."""
     ending = Path(path).suffix.lower()
-    if ending not in READERS:
+    if ending not in FORMATS:
         raise _other_format(path)
-    return READERS[ending](path, strict, faults)
+    return FORMATS[ending].read(path, strict, faults)
 
 
 def _other_format(path: str | Path, *also: str) -> ValueError:
     """What is said of a file in another format, such as .dlm and .dup of dealing machines."""
-    formats = ", ".join([f"{', '.join(READERS)} (boards)", *also])
+    formats = ", ".join([f"{', '.join(FORMATS)} (boards)", *also])
     return ValueError(f"{path}: ending {Path(path).suffix!r}; these formats are read: {formats}")
 
 

@@ -28,7 +28,6 @@ from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.options import choose_from, is_whole, truth, whole
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.deals import (
-    READERS,
     SPLITS,
     UNKNOWN,
     DealSet,
@@ -40,6 +39,7 @@ from bidzoo.envs.bridge.deals import (
     read_boards,
 )
 from bidzoo.envs.bridge.determinize import determinize
+from bidzoo.envs.bridge.formats import FORMATS
 from bidzoo.envs.bridge.observation import ENCODERS, state_encoder
 from bidzoo.envs.bridge.render import picture, text
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
@@ -75,7 +75,7 @@ OPTIONS = {  # readers of the options of ``reset``
 def _unsolved(name: str, deal: int) -> str:
     """The error for the unsolved deal ``deal`` of ``name``, and the command that helps."""
     path, title = Path(name), f"deal {deal}"
-    if path.suffix.lower() in READERS:
+    if path.suffix.lower() in FORMATS:
         boards = [(place, board) for place, board in enumerate(read_boards(name, strict=True), 1) if board.complete]
         title = f"board {boards[deal][1].number or boards[deal][0]}"
     message = f"{title} of {name} has no complete double-dummy table"
@@ -163,7 +163,7 @@ class Bridge(KernelGame):
         elif not Path(name).is_file():
             raise FileNotFoundError(f"deals {name!r}: no such file; expected {_DEALS}")
         else:
-            source = Source.load(name) if Path(name).suffix.lower() in READERS else Source.of(DealSet.load(name))
+            source = Source.load(name) if Path(name).suffix.lower() in FORMATS else Source.of(DealSet.load(name))
         if self.needs_dd_tricks:
             if len(source.hands) == 0:
                 raise ValueError(

@@ -21,7 +21,7 @@ PUBLIC = [
     ("dealer", "i2"),
     ("vulnerable", "i2"),  # bit 0: N/S, bit 1: E/W
     ("length", "i2"),  # calls made
-    ("bid", "i2"),  # highest bid so far, 0 ... 34
+    ("bid", "i2"),  # highest bid so far, 0 ... 34; -1 before the first
     ("bidder", "i2"),  # seat that made it
     ("stake", "i2"),  # 1, 2, 4: undoubled, doubled, redoubled
     ("passes", "i2"),  # passes in a row

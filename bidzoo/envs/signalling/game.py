@@ -12,7 +12,7 @@ import numpy as np
 from bidzoo.core import plugins
 from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.layout import Field, Layout
-from bidzoo.core.options import is_whole, whole
+from bidzoo.core.options import is_whole, options_of, whole
 from bidzoo.envs.check import check_reward_range, differing, within
 from bidzoo.envs.engine import KernelGame
 from bidzoo.envs.game import Buffers, Encoder, choose_encoder, read_board, read_options
@@ -28,7 +28,8 @@ class SignallingGame(KernelGame):
     """Two partners, ``player_0`` and ``player_1``, with one private type each, public actions and one reward.
 
     ``player_0`` acts first. A game's class names its ``id``, its ``rules`` and its words, and gives its sizes to
-    ``__init__``. A record names the game by ``code`` and ``size``, from which ``game_shown`` makes it again.
+    ``__init__``. A record names the game by ``code`` and ``size``, from which ``game_shown`` makes it again; so a class
+    has one option at most beside ``observation``, the integer that ``size_option`` names.
     """
 
     num_players = 2
@@ -44,6 +45,7 @@ class SignallingGame(KernelGame):
         super().__init_subclass__()
         if "id" in cls.__dict__:  # else it is a base class of several games
             engine.check_rules(cls.id, getattr(cls, "rules", None))
+            _check_options(cls)
             cls.kernels = engine.bind(cls.id, cls.rules)
             cls.code = _code_of(cls.id)
             known = _KINDS.get(cls.code)
@@ -132,10 +134,7 @@ class SignallingGame(KernelGame):
 
     def _record_fault(self) -> str:
         """The fault of ``size_option``: agents make the game again from ``size``, as ``game_shown`` does."""
-        try:
-            rebuilt = _of_size(type(self), self.size)
-        except TypeError as problem:
-            return f"size_option {self.size_option!r}: {problem}, expected the option that size is"
+        rebuilt = _of_size(type(self), self.size)
         if (rebuilt.size, rebuilt.num_types, rebuilt.num_actions) != (self.size, self.num_types, self.num_actions):
             sizes = f"size {rebuilt.size}, types {rebuilt.num_types} and {rebuilt.num_actions} actions"
             return (
@@ -279,6 +278,16 @@ FIRST = ("comm_v0", "simple_bidding_v0", "minibridge_v0", "mini_hanabi_v0")  # t
 def _code_of(env_id: str) -> int:
     """What stands for a game in its records; of a game that is not one of ``FIRST``, a hash of its id."""
     return FIRST.index(env_id) if env_id in FIRST else crc32(env_id.encode()) >> 1
+
+
+def _check_options(kind: type[SignallingGame]) -> None:
+    """ValueError unless a game of ``kind`` is known by its size: records, agents and results name it by no more."""
+    own, expected = {*(options_of(kind) or ())} - {"observation"}, {kind.size_option} - {""}
+    if own != expected:
+        raise ValueError(
+            f"game {kind.id!r}: options {', '.join(sorted(own)) or 'none'}, expected {kind.size_option or 'none'}:"
+            " a small game has one at most beside observation, the integer that size_option names"
+        )
 
 
 def game_shown(record: State) -> SignallingGame:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bidzoo.core.calls import Call
-from bidzoo.core.cards import NUM_CARDS, seat_number
+from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, seat_number
 from bidzoo.core.kernels import I64, U64, State, States, allocate
 from bidzoo.core.options import index_of, truth, whole
 from bidzoo.envs.engine import KernelGame
@@ -134,8 +134,9 @@ class Spades(KernelGame):
         self.encoder = choose_encoder(self.encoders, self.observation)
         self._source = self.blank
         self._rules = engine.Rules(reward=index_of("reward", self.reward, REWARDS), code=self.encoder.code)
-        # bounds, not reached, of a difference of points from 0:0; the bags of a round cost at most two penalties
-        most = 1.0 if self.reward == "win" else rounds * 2.0 * (_MOST_A_ROUND + self.bag_penalty)
+        # bounds, not reached, of a difference of points from 0:0
+        penalties = (BAG_LIMIT - 1 + HAND_SIZE) // BAG_LIMIT  # of a side in a round at most
+        most = 1.0 if self.reward == "win" else rounds * (2.0 * _MOST_A_ROUND + penalties * self.bag_penalty)
         self.reward_range = (-most, most)
 
     def _blank(self, rounds: int) -> States:
@@ -151,7 +152,7 @@ class Spades(KernelGame):
             raise ValueError(f"blind_nil: there is no blind nil in {self.variant}")
         state["blind_deficit"] = whole("blind_deficit", self.blind_deficit, -MOST_POINTS, MOST_POINTS)
         state["bag_penalty"] = penalty = whole("bag_penalty", self.bag_penalty, 0, 1000)
-        if penalty % 10:
+        if penalty % BAG_LIMIT:
             raise ValueError(f"bag_penalty {penalty}: expected tens of points (the units digit of a score is its bags)")
         state["win_goal"] = goal = whole("win_goal", self.win_goal, -MOST_POINTS, MOST_POINTS)
         lose = NO_GOAL if self.lose_goal is None else whole("lose_goal", self.lose_goal, -MOST_POINTS, goal - 1)

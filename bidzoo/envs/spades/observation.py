@@ -26,13 +26,14 @@ from bidzoo.core.kernels import I8, State, States, batched, row
 from bidzoo.core.layout import Field, Layout
 from bidzoo.envs.game import Encoder
 from bidzoo.envs.spades.deals import deck_card_text
+from bidzoo.envs.spades.score import BAG_LIMIT
 from bidzoo.envs.spades.state import BLIND_NIL, NIL, NO_GOAL, OVER
 
 # ---- the entries; kernels, spaces, docs and ``explain`` read them here ---------------------------
 
 WHO = ("me", "LHO", "partner", "RHO")
 BIDS = ("nil", *map(str, range(1, 14)), "blind nil")
-SHORT, ABOVE, BAG_COUNTS = 80, 32, 10  # entries a side
+SHORT, ABOVE = 80, 32  # entries a side
 TRICK_COUNTS = 14
 SCORE_DIGITS = 25  # from 100 000 points at most, 10 000 rounds of 2413 at most
 ROUND_DIGITS = 14  # 10 000 at most
@@ -55,7 +56,7 @@ def _score(names: Sequence[str]) -> tuple[Field, ...]:
     return (
         Field.of("short", short, names, range(0, 10 * SHORT, 10)),
         Field.of("above", above, names, range(0, 10 * ABOVE, 10)),
-        Field.of("bags", "by side, one-hot: bags towards the next ten", names, range(BAG_COUNTS)),
+        Field.of("bags", "by side, one-hot: bags towards the next ten", names, range(BAG_LIMIT)),
     )
 
 
@@ -160,7 +161,7 @@ def score_row(record: State, seat: int, offset: int, out: I8) -> None:
         out[offset + SHORT * j + min(max(short, 0), SHORT - 1)] = 1
         if record.lose_goal > NO_GOAL:
             out[above + ABOVE * j + min(max((score - int(record.lose_goal)) // 10, 0), ABOVE - 1)] = 1
-        out[bags + BAG_COUNTS * j + int(record.bags[side])] = 1
+        out[bags + BAG_LIMIT * j + int(record.bags[side])] = 1
 
 
 @row
@@ -297,7 +298,7 @@ def explain_state(layout: Layout, vector: Vector) -> str:
 
 
 def _sides(parts: dict[str, Vector]) -> int:
-    return len(parts["bags"]) // BAG_COUNTS
+    return len(parts["bags"]) // BAG_LIMIT
 
 
 def _read_hand(field: Field, cards: Vector) -> str:
@@ -337,7 +338,7 @@ def _read_play(fields: dict[str, Field], parts: dict[str, Vector], names: Sequen
 def _read_score(parts: dict[str, Vector], names: Sequence[str]) -> list[str]:
     sides = len(names)
     short = parts["short"].reshape(sides, SHORT).argmax(axis=1)
-    above, bags = parts["above"].reshape(sides, ABOVE), parts["bags"].reshape(sides, BAG_COUNTS).argmax(axis=1)
+    above, bags = parts["above"].reshape(sides, ABOVE), parts["bags"].reshape(sides, BAG_LIMIT).argmax(axis=1)
     lines = []
     for j, name in enumerate(names):
         more = " or more" if short[j] == SHORT - 1 else ""

@@ -15,9 +15,9 @@ from bidzoo.cli.main import app
 from bidzoo.core.cards import call_text, card_text, deal_hands, hand_text
 from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.board import Board, Call, Fault, check_board
-from bidzoo.envs.bridge.deals import READERS, UNKNOWN, DealSet, Source, clamped, packaged, read_boards
+from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, Source, clamped, packaged, read_boards
 from bidzoo.envs.bridge.double_dummy import most_suspect
-from bidzoo.envs.bridge.formats import lin, pbn
+from bidzoo.envs.bridge.formats import FORMATS, lin, pbn
 from bidzoo.envs.bridge.formats.auctions import Auctions
 
 CASES = sorted((Path(__file__).parents[5] / "shared" / "data" / "field-cases").glob("*"))
@@ -540,7 +540,7 @@ def test_import_says_what_is_left_out(tmp_path: Path) -> None:
     assert "club.pbn: 1 board, 0 left out" in command("deals", "import", path, "--out", tmp_path / "q.npz")
 
 
-@pytest.mark.parametrize("path", [path for path in CASES if path.suffix in READERS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [path for path in CASES if path.suffix in FORMATS], ids=lambda path: path.name)
 def test_field_cases_there_and_back(path: Path, tmp_path: Path) -> None:
     """From any case to .pbn and back: the same boards; what is not read at all is named."""
     faults: list[Fault] = []
