@@ -18,6 +18,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from io import FileIO
 from pathlib import Path
 from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
