@@ -23,7 +23,7 @@ from bidzoo.core import jobs
 from bidzoo.core.jobs import meanwhile
 from bidzoo.core.options import choose_from, literal, words_of
 from bidzoo.core.schema import visible
-from bidzoo.core.storage import check_writable, named
+from bidzoo.core.storage import check_writable, named, patiently
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.results import Measured, Report
@@ -442,9 +442,9 @@ def kept_until_the_end(path: Path) -> "Iterator[Path]":
     with going_on(path):
         yield path
     if path.is_dir():
-        shutil.rmtree(path)
+        patiently(shutil.rmtree, path)
     else:
-        path.unlink(missing_ok=True)
+        patiently(path.unlink, missing_ok=True)
 
 
 def in_runs(suite: str, *asked: object, ending: str = "") -> Path:

@@ -213,7 +213,7 @@ def _draw(out: Path) -> None:
         try:
             draw_curves(out / "curves.csv")
         except PermissionError as problem:
-            say(f"bidzoo: {problem}", err=True)
+            say(f"bidzoo: {problem.filename}: {problem.strerror}", err=True)
 
 
 @app.command()

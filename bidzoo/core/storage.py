@@ -21,7 +21,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
+from typing import IO, Any, Generic, ParamSpec, Self, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -32,6 +32,8 @@ if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+P = ParamSpec("P")
 
 # ---- replaced whole ----------------------------------------------------------------------
 
@@ -93,7 +95,7 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object], bac
             target.parent.mkdir(parents=True, exist_ok=True)
             with _new_file(content, dir=target.parent, prefix=f".{target.name}.") as name:
                 os.chmod(name, _mode(target))
-                _rename(name, target)
+                patiently(os.replace, name, target)
             _sync_folder(target.parent)
     except OSError as problem:
         if not backup:
@@ -111,12 +113,12 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object], bac
 _PATIENCE = 2.5  # seconds for which a file is tried again that another program has open on Windows
 
 
-def _rename(name: str, target: Path) -> None:
-    """``os.replace``, which Windows refuses while a reader, a virus scanner or an indexer has ``target`` open."""
+def patiently(action: Callable[P, object], *given: P.args, **more: P.kwargs) -> None:
+    """``action``, which renames or removes: Windows refuses it while a reader, a scanner or an indexer has the file."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
-            os.replace(name, target)
+            action(*given, **more)
             return
         except PermissionError:
             if sys.platform != "win32" or time.monotonic() > end:

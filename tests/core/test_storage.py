@@ -374,6 +374,11 @@ def test_on_windows_a_file_that_is_open_is_tried_again(tmp_path, monkeypatch, wi
     monkeypatch.setattr(os, "replace", refuse)
     replace_file(tmp_path / "a.json", b"whole")
     assert (tmp_path / "a.json").read_bytes() == b"whole" and not refusals
+    refusals[:] = [True]
+    storage.patiently(lambda: refuse(str(tmp_path / "a.json"), str(tmp_path / "b.json")))
+    storage.patiently((tmp_path / "b.json").unlink, missing_ok=True)
+    assert not [*tmp_path.iterdir()]
+    replace_file(tmp_path / "a.json", b"whole")
     monkeypatch.setattr(storage, "_PATIENCE", 0.1)
     refusals[:] = [True] * 1000
     with pytest.raises(PermissionError, match="cannot be written: permission denied") as caught:

@@ -475,7 +475,7 @@ class Checkpoint(Closing):
         try:
             self._write_changed(self.path / "curves.csv", self._curves(), backup=False)
         except PermissionError as problem:
-            print(f"bidzoo: {problem}", file=sys.stderr)
+            print(f"bidzoo: {problem.filename}: {problem.strerror}", file=sys.stderr)
 
     def _write_changed(self, path: Path, content: bytes, backup: bool = True) -> None:
         if not path.exists() or path.read_bytes() != content:

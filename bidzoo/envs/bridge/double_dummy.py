@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bidzoo.core import jobs
 from bidzoo.core.cards import NUM_CARDS, SEATS, STRAINS
 from bidzoo.core.kernels import I8, I64, U8, States
-from bidzoo.core.storage import Lock, journaled, sweep
+from bidzoo.core.storage import Lock, journaled, patiently, sweep
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.deals import (
     TRICK_BYTES,
@@ -273,7 +273,7 @@ def generate(
     sweep(out)
     result = DealSet.of(hands, tricks, str(path))
     result.save(out, {**provenance, "tables": f"endplay {version('endplay')}"})
-    path.unlink(missing_ok=True)
+    patiently(path.unlink, missing_ok=True)
     return result
 
 
@@ -293,6 +293,6 @@ def _known(out: Path, provenance: dict[str, Any]) -> DealSet:
     if len(hands) == count:
         journal = out.with_name(out.name + ".journal")
         lock = Lock(journal)  # a killed run may have left this journal
-        journal.unlink(missing_ok=True)
+        patiently(journal.unlink, missing_ok=True)
         lock.release()
     return DealSet.of(hands, tricks, str(out))
