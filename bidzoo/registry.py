@@ -229,9 +229,8 @@ def options(name: str) -> dict[str, Any]:
 def option_words(name: str) -> dict[str, str]:
     """What these mean and which values they take, in words: those of the game's page, else of its source."""
     words, defaults = words_of(rules_of(name)), options(name)
-    for names, values, meaning in option_rows(name):
-        for option in names.split(", "):
-            words[option] = meaning if values == str(defaults.get(option)) else f"{values}: {meaning}"
+    for option, values, meaning in option_rows(name):
+        words[option] = meaning if values == str(defaults.get(option)) else f"{values}: {meaning}"
     return words
 
 
@@ -241,13 +240,19 @@ def options_page(env_id: str) -> str:
 
 
 def option_rows(name: str) -> list[tuple[str, str, str]]:
-    """The table of options of the page of a game of bidzoo: names with commas, values, and what they mean, as text."""
+    """The table of options of the page of a game of bidzoo: names, values, and what they mean, as text."""
     env_id = game_id(name)
-    entry, path = GAMES.get(env_id), TEXTS / f"{options_page(env_id)}.options.txt"
-    if entry is None:
+    if env_id not in GAMES:
         return []
-    page = path.read_text(encoding="utf-8") if path.exists() else import_module(entry.module).__doc__ or ""
-    return findall(r"(?m)^\| ([\w, ]+) \| (.*) \| (.*) \|$", page.partition("| option |")[2].replace("`", ""))
+    path = options_file(env_id)
+    page = import_module(GAMES[env_id].module).__doc__ or "" if path.suffix == ".py" else path.read_text("utf-8")
+    return findall(r"(?m)^\| (\w+) \| (.*) \| (.*) \|$", page.partition("| option |")[2].replace("`", ""))
+
+
+def options_file(env_id: str) -> Path:
+    """Where that table stands: ``data/games/<id>.options.txt``, or the module of a small game, in its docstring."""
+    path = TEXTS / f"{options_page(env_id)}.options.txt"
+    return path if path.exists() else Path(import_module(GAMES[env_id].module).__file__ or "")
 
 
 # ---- making --------------------------------------------------------------------------------

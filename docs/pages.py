@@ -15,6 +15,9 @@ what is compared. Numbers are never typed; note and command are folded below the
 for the bridge agents of ``RECOMMENDED``, ``<!-- outside -->`` for the matches of ``results/outside.csv``,
 ``<!-- speed -->`` for the README's sentences on ``throughput.json``, and ``<!-- agents: spades_v0 -->`` for all agents
 of a game by group.
+
+Everything is made before anything is written. What a new game or agent still lacks is listed first, with the file and
+what to write there (``lacking``).
 """
 
 import json
@@ -64,7 +67,8 @@ PAGES = {  # of agents that have none of their own name
     "learned": "learned-search",
     "a2c-tabular": "a2c",
 }
-PAGE = {agent: page for page, names in PAGES.items() for agent in names.split()}
+PAGE = {agent: page for page, names in PAGES.items() for agent in names.split()} | {"random": ""}  # in the table alone
+KIND = {"bridge_bidding": "bridge", "signalling": "small"}  # files of a family that are not called as it is
 NOTE = """Sizes and rewards are those of the default options, mean turns those of 1000 episodes of random play.
 [Conventions](../conventions.md) says what holds for all of them."""
 
@@ -101,19 +105,62 @@ SCENES = {
 }
 
 
+def kind_of(env_id: str) -> str:
+    """What files for all games of the family of ``env_id`` are called."""
+    return KIND.get(GAMES[env_id].family, GAMES[env_id].family)
+
+
+def game_text(env_id: str) -> Path:
+    """The rules and the reward of one deal of ``env_id``, or of all games of its kind; of a small game the reward."""
+    own = GAMES_TEXTS / f"{env_id}.txt"
+    return own if own.exists() or kind_of(env_id) == "small" else GAMES_TEXTS / f"{kind_of(env_id)}.txt"
+
+
+def page_of(agent: str) -> str:
+    """The name of the page of ``agent`` in ``docs/agents``; empty where it has none."""
+    return PAGE.get(agent, agent)
+
+
+def lacking() -> list[str]:
+    """What games and agents of the registries still need for their pages: files, and what to write there."""
+    docs = ROOT / "docs"
+    index = (docs / "agents" / "index.md").read_text(encoding="utf-8").splitlines()
+    needed: list[tuple[bool, str, str]] = []  # whether it is there, the file, what to write into it
+    for env_id in GAMES:
+        text, observations = game_text(env_id), docs / "observations" / f"{kind_of(env_id)}.md"
+        words = "'## The reward of one deal' and that reward, worked out, as in minibridge_v0.txt"
+        if kind_of(env_id) != "small":
+            words = "the rules in half a page and the reward of one deal, worked out, as in spades.txt"
+        needed += [
+            (text.exists(), f"bidzoo/data/games/{text.name}", words),
+            (env_id in SCENES, "docs/pages.py", f"the Scene of {env_id!r} in SCENES, which its picture shows"),
+            (observations.exists(), f"docs/observations/{observations.name}", "what observations leave out, and why"),
+        ]
+    for agent in agents.AGENTS:
+        page = page_of(agent)
+        path = docs / "agents" / f"{page}.md"
+        words = f"the page of {agent!r}; or name another page for it in PAGES of docs/pages.py"
+        measure = f"time and strength of {agent!r}, which this measures: python experiments/agents_table.py {agent}"
+        needed += [
+            (not page or path.exists(), f"docs/agents/{path.name}", words),
+            (not page or page in index, "docs/agents/index.md", f"{page!r} into the toctree of its games"),
+            (agent in agents.measured(), "bidzoo/data/agents.json", measure),
+        ]
+    return [f"{file} lacks {words}" for there, file, words in needed if not there]
+
+
 def environment(env_id: str) -> str:
     """The page of ``env_id``: the game, its docstring, then every observation and the global state bit by bit."""
     module = import_module(GAMES[env_id].module)
     game = module.make_game()
-    kind = next((name for name in ("bridge", "spades") if env_id.startswith(name)), "small")
+    kind = kind_of(env_id)
     observations_link = f"What they leave out and why, with examples: [{kind} observations](../observations/{kind}.md)."
     picture_link = f"![A table, all cards shown](../pictures/{env_id}.png)"
     title, _, rest = module.__doc__.strip().partition("\n")
     summary, _, rest = rest.partition("\n| | |\n|---|---|\n")
-    text = next(path for path in (GAMES_TEXTS / f"{env_id}.txt", GAMES_TEXTS / f"{kind}.txt") if path.exists())
-    game_text = text.read_text(encoding="utf-8").rstrip()
+    told = game_text(env_id).read_text(encoding="utf-8").rstrip()
     # a small game's rules are in its docstring, and the reward of a deal comes after them
-    rules, reward = ([], ["", game_text]) if kind == "small" else (["", game_text, "", "## In bidzoo"], [])
+    rules, reward = ([], ["", told]) if kind == "small" else (["", told, "", "## In bidzoo"], [])
     body, _, options = rest.partition("\n## Options\n")
     if (path := GAMES_TEXTS / f"{env_id}.options.txt").exists():  # in the docstring of the game's class by other words
         options = "\n" + path.read_text(encoding="utf-8")
@@ -164,12 +211,22 @@ def turns(game: Game) -> str:
     return f"{game.clock(episodes.states).mean():.0f} ({game.max_turns})"
 
 
-def write(docs: Path) -> None:
-    """Write ``docs/environments/*.md`` and ``docs/papers.md``; a file that would not change is left alone."""
-    folder = docs / "environments"
-    folder.mkdir(exist_ok=True)
+def generated(docs: Path) -> dict[Path, str]:
+    """The texts of ``docs/environments/*.md`` and ``docs/papers.md``."""
     pages = {"index": overview()} | {env_id: environment(env_id) for env_id in GAMES}
-    for path, text in {docs / "papers.md": papers.page(), **{folder / f"{n}.md": t for n, t in pages.items()}}.items():
+    texts = {docs / "environments" / f"{name}.md": text for name, text in pages.items()}
+    return texts | {docs / "papers.md": papers.page()}
+
+
+def write(docs: Path) -> None:
+    """Write ``generated(docs)``, as Sphinx does first."""
+    put(generated(docs))
+
+
+def put(texts: dict[Path, str]) -> None:
+    """Write each text into its file; a file that would not change is left alone."""
+    for path, text in texts.items():
+        path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 
@@ -300,7 +357,7 @@ def by_group(env_id: str) -> str:
         shown = results.ResultTable("", columns)
         for name, entry in agents.entries().items():
             if entry.group == group and env_id in entry.games and entry.source == "bidzoo":
-                found, page = measured.get(name, {}), PAGE.get(name, name if name != "random" else "")
+                found, page = measured.get(name, {}), page_of(name)
                 own = "mean" in found and found["unit"].startswith("IMPs") == (env_id in agents.BRIDGE)
                 won = strength(found["mean"], found["error"]) if own else None
                 what = entry.summary + (f" It needs `{entry.needs}`." if entry.needs else "")
@@ -388,18 +445,21 @@ def draw_growth(path: Path) -> None:
         canvas.savefig(path, metadata={"Software": None})
 
 
-def draw(folder: Path) -> None:
-    """Write a picture of every environment, of the throughput's growth and of cross-play into ``folder``."""
+def main() -> None:
+    """Make every page and every picture of an environment, then write all, with the pictures of results."""
     from PIL import Image
 
-    for env_id in GAMES:
-        Image.fromarray(picture(env_id)).save(folder / f"{env_id}.png", optimize=True)
+    if sentences := lacking():
+        raise SystemExit("Nothing was written:\n" + "\n".join(sentences))
+    texts = generated(ROOT / "docs")
+    texts |= {page: filled(page.read_text(encoding="utf-8")) for page in with_tables()}
+    folder, tables = ROOT / "docs" / "pictures", {env_id: picture(env_id) for env_id in GAMES}
+    put(texts)
+    for env_id, pixels in tables.items():
+        Image.fromarray(pixels).save(folder / f"{env_id}.png", optimize=True)
     draw_growth(folder / "throughput.png")
     report.pictures(papers.result_file(RESULTS / "exploit-comm.json")["figures"], folder)
 
 
 if __name__ == "__main__":
-    write(ROOT / "docs")
-    draw(ROOT / "docs" / "pictures")
-    for page in with_tables():
-        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+    main()

@@ -1,6 +1,7 @@
 """Strength and time of bidzoo's agents for ``bidzoo list``: ``bidzoo/data/agents.json``.
 
-python experiments/agents_table.py
+python experiments/agents_table.py            # all agents
+python experiments/agents_table.py sayc rpi   # these alone; the others keep what they have
 
 Strengths in bridge are the means against the held-out opponents of ``docs/results/bridge-experts*.json``, in Spades
 those of ``docs/results/leaderboard/``. Times are processor milliseconds of a decision at one table, means over the
@@ -9,6 +10,8 @@ decisions of one seed's first boards, the least of five rounds.
 
 import json
 import platform
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -61,16 +64,32 @@ def strengths() -> dict[str, dict[str, object]]:
     }
 
 
-def main() -> None:
-    """Measure all, and write the file."""
+def main(names: Sequence[str] = (), out: Path = OUT) -> None:
+    """Measure the agents called ``names``, or all without a name, and write ``out`` with the others as it has them.
+
+    Raises:
+        ValueError: bidzoo has no agent of that name, or another agent has no numbers in the file yet.
+    """
+    document = json.loads(out.read_bytes()) if names else {"about": {}, "agents": {}}
+    if unknown := [name for name in names if name not in agents.AGENTS]:
+        raise ValueError(f"{unknown[0]!r} is not in bidzoo/data/agents.csv, expected an agent of bidzoo")
+    measuring = set(names or agents.AGENTS)
+    if absent := [name for name in agents.AGENTS if name not in measuring | document["agents"].keys()]:
+        raise ValueError(f"{out.name} has no {absent[0]!r} yet: name it, too, or none to measure all")
     known, table = strengths(), {}
     for name, entry in agents.AGENTS.items():
-        table[name] = {"milliseconds": milliseconds(agents.make(name), entry.games[-1]), **known.get(name, {})}
-        print(name, table[name], flush=True)
+        if name in measuring:
+            table[name] = {"milliseconds": milliseconds(agents.make(name), entry.games[-1]), **known.get(name, {})}
+            print(name, table[name], flush=True)
+        else:
+            table[name] = document["agents"][name]
     about = {"command": command(), "seed": SEED, "boards": BOARDS, "boards of searches": SLOW_BOARDS, "rounds": ROUNDS}
     about |= {"machine": platform.machine(), "python": platform.python_version()}
-    replace_file(OUT, (json.dumps({"about": about, "agents": table}, indent=1) + "\n").encode())
+    if names:  # what is said of the others stays
+        alone = document["about"].get("measured alone", {}) | dict.fromkeys(names, about)
+        about = document["about"] | {"measured alone": alone}
+    replace_file(out, (json.dumps({"about": about, "agents": table}, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,4 +1,8 @@
-"""What CONTRIBUTING says of adding a game, an agent and an encoder, done in a copy of the package, and played there."""
+"""What CONTRIBUTING says of adding a game, an option, an agent and an encoder, done in a copy of the package.
+
+What was added is played there. The copy has the pages and the tests of names too: they must name every step that was
+left out, and pass after the last.
+"""
 
 import os
 import re
@@ -15,13 +19,22 @@ from bidzoo.envs.game import Table
 from bidzoo.registry import GAMES, family_of, make_game
 
 PACKAGE = Path(bidzoo.__file__).parent
+ROOT = Path(__file__).parents[1]
+BESIDE = (  # of what is beside the package
+    "docs/pages.py docs/papers.py docs/agents docs/observations docs/results docs/environments/index.md"
+    " experiments/agents_table.py tests/test_names.py tests/test_architecture.py examples/bidzoo-hint/pyproject.toml"
+)
 
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the package; kernels that are compiled already come along."""
+    """A copy of the package, with ``BESIDE``; kernels that are compiled already come along."""
     target = tmp_path / "bidzoo"
     shutil.copytree(PACKAGE, target, copy_function=os.link, ignore=shutil.ignore_patterns("*.pyc"))
+    for name in BESIDE.split():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, path)
     return target
 
 
@@ -35,14 +48,35 @@ def edit(path, *changes):
     path.write_text(text, encoding="utf-8")
 
 
-def run(copy, script):
-    """What ``script`` prints in a new process that has the copy on its path."""
+def start(copy, *words):
+    """Run Python with these words in a new process that has the copy on its path."""
     environment = {**os.environ, "PYTHONPATH": str(copy.parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=copy.parent, env=environment, capture_output=True, text=True
-    )
+    return subprocess.run([sys.executable, *words], cwd=copy.parent, env=environment, capture_output=True, text=True)
+
+
+def run(copy, script):
+    """What ``script`` prints in such a process."""
+    done = start(copy, "-c", script)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def failures(copy):
+    """What the tests of names and of file names print where they fail in the copy; an empty text if they pass."""
+    files = ("tests/test_names.py", "tests/test_architecture.py")
+    tests = "literals or help_names_games or every_option or example_are_free or shadows or one_way or has_its_place"
+    done = start(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", tests)
+    return done.stdout if done.returncode else ""
+
+
+def pages(copy, script):
+    """What ``script`` prints with ``docs/pages.py`` of the copy imported."""
+    return run(copy, f"import sys; sys.path.insert(0, 'docs'); import pages\n{script}")
+
+
+def lacking(copy):
+    """What these pages lack, a sentence a line."""
+    return pages(copy, "for sentence in pages.lacking(): print(sentence)").splitlines()
 
 
 def test_adding_a_game(copy):
@@ -56,8 +90,25 @@ def test_adding_a_game(copy):
     edit(
         copy / "registry.py",
         ('    "spades_v0": _own(\n', f'{line}    "spades_v0": _own(\n'),
-        ('    "spades_v0",\n]', '    "spades_v0",\n    "whist_v0",\n]'),
     )
+    assert "bidzoo/registry.py: GameId lists every game" in (told := failures(copy)) and "needs a row" in told
+    edit(
+        copy / "registry.py",
+        ('    "spades_v0",\n]', '    "whist_v0",\n    "spades_v0",\n]'),
+        ("    spades_v0           phase", "    whist_v0            size, observation\n    spades_v0           phase"),
+    )
+    assert failures(copy) == ""
+    index = copy.parent / "docs" / "environments" / "index.md"
+    before, refused = index.read_text(), start(copy, "docs/pages.py")
+    assert refused.returncode == 1 and refused.stderr.startswith("Nothing was written:") and index.read_text() == before
+    text, scene = lacking(copy)
+    assert text.startswith("bidzoo/data/games/whist_v0.txt lacks '## The reward of one deal'")
+    assert scene == "docs/pages.py lacks the Scene of 'whist_v0' in SCENES, which its picture shows"
+    (copy / "data" / "games" / "whist_v0.txt").write_text("## The reward of one deal\n\nThat of MiniBridge.\n")
+    edit(copy.parent / "docs" / "pages.py", ("SCENES = {\n", 'SCENES = {\n    "whist_v0": Scene(1, "exact"),\n'))
+    assert lacking(copy) == []
+    made = pages(copy, "print(pages.environment('whist_v0'), pages.picture('whist_v0').shape)")
+    assert "That of MiniBridge." in made and made.endswith(", 3)\n")
     said = run(
         copy,
         """
@@ -78,6 +129,21 @@ bidzoo.check_game("whist_v0")
     assert value["random"] < value["cfr"] <= value["exact"]
 
 
+def test_adding_an_option(copy):
+    """Its words; rules would be compiled for minutes."""
+    edit(copy / "envs" / "spades" / "game.py", ("    reward: Literal", "    reserve: int = 7\n    reward: Literal"))
+    told = failures(copy)
+    assert "data/games/spades_v0.options.txt: its table of options needs a row for each of {'reserve'}" in told
+    assert "bidzoo/registry.py: in the docstring of make the row of spades_v0 has" in told
+    row = "| `reserve` | 6 | tricks in reserve |"
+    edit(copy / "data" / "games" / "spades_v0.options.txt", ("| `reward` |", f"{row}\n| `reward` |"))
+    edit(copy / "registry.py", ("blind_deficit, reward,", "blind_deficit, reserve, reward,"))
+    assert "the values of reserve begin with 6, expected the default 7" in failures(copy)
+    edit(copy / "data" / "games" / "spades_v0.options.txt", (row, row.replace("6", "7")))
+    assert failures(copy) == ""
+    assert "\nreserve=7            tricks in reserve\n" in start(copy, "-m", "bidzoo", "list", "spades").stdout
+
+
 def test_adding_an_agent(copy):
     (copy / "agents" / "lowest.py").write_text('''"""The lowest legal action."""
 
@@ -93,6 +159,26 @@ class Lowest:
 ''')
     names = (copy / "data" / "agents.csv").read_text(encoding="utf-8")
     edit(copy / "data" / "agents.csv", (names, f"{names}lowest,all,lowest:Lowest,yardsticks,,,Lowest legal action.\n"))
+    assert (
+        "bidzoo/agents/__init__.py: AgentName lists every agent" in (told := failures(copy)) and "needs a row" in told
+    )
+    edit(
+        copy / "agents" / "__init__.py",
+        ("_Bridge, _Spades, _Small]", '_Bridge, _Spades, _Small, "lowest"]'),
+        ("exact             none", "exact, lowest     none"),
+    )
+    assert failures(copy) == ""
+    assert [sentence.partition(" lacks ")[0] for sentence in lacking(copy)] == [
+        "docs/agents/lowest.md",
+        "docs/agents/index.md",
+        "bidzoo/data/agents.json",
+    ]
+    folder = copy.parent / "docs" / "agents"
+    (folder / "lowest.md").write_text("# Lowest\n")
+    edit(folder / "index.md", ("\nexact\n", "\nexact\nlowest\n"))
+    (sentence,) = lacking(copy)
+    measured = start(copy, *sentence.partition(": python ")[2].split())
+    assert measured.returncode == 0 and lacking(copy) == [], measured.stderr
     said = run(
         copy,
         """

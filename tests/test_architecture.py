@@ -160,5 +160,6 @@ def test_every_module_says_what_it_is(path):
 
 
 def test_no_module_shadows_the_standard_library():
-    clashes = {path.stem for path in FILES} & (set(sys.stdlib_module_names) - {"__init__", "__main__"})
-    assert clashes <= {"registry"}, clashes
+    clashes = [path for path in FILES if path.stem in sys.stdlib_module_names]
+    names = ", ".join(str(path.relative_to(PACKAGE)) for path in clashes)
+    assert not clashes, f"{names}: the standard library has a module of this name; choose another file name"

@@ -141,10 +141,24 @@ def test_commands_of_results_are_understood(path):
         command.make_context(name, words)
 
 
+def commands(group, words="bidzoo"):
+    """Every command below ``group``, with the words before it."""
+    for name, command in group.commands.items():
+        yield from commands(command, f"{words} {name}") if hasattr(command, "commands") else [f"{words} {name}"]
+
+
+@pytest.mark.parametrize("command", [*commands(typer.main.get_command(app))])
+def test_every_command_stands_on_a_page(command):
+    """Beside the commands of published results, which are folded below their tables."""
+    texts = (re.sub(r"<details>.*?</details>", "", page.read_text("utf-8"), flags=re.DOTALL) for page in PAGES)
+    told = re.compile(rf"{re.escape(command)}(?![\w-])")
+    assert any(told.search(text) for text in texts), f"no page in docs/ names {command!r}; add it to one"
+
+
 def test_every_agent_has_a_row():
     page = (ROOT / "docs" / "agents" / "index.md").read_text(encoding="utf-8")
     missing = [name for name in AGENTS if not re.search(rf"^\| \[?`{re.escape(name)}`", page, re.MULTILINE)]
-    assert not missing
+    assert not missing, f"docs/agents/index.md has no row of {missing}: run python docs/pages.py"
 
 
 def test_agents_pages_begin_with_their_strength_outside(pages):

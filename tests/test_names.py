@@ -4,6 +4,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import get_args
 
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents, registry
 from bidzoo.cli import main
+from bidzoo.core.options import literal
 
 ROOT = Path(__file__).parents[1]
 PRIVATE = (  # what experiments were called in their making; literature has another word for each, or a sentence
@@ -22,9 +24,41 @@ PRIVATE = (  # what experiments were called in their making; literature has anot
 
 
 def test_literals_are_the_registries():
-    assert get_args(registry.GameId) == tuple(registry.GAMES), "registry.GameId lists every game, in the order of GAMES"
-    names = "agents.AgentName lists every agent, in the order of data/agents.csv"
+    games = "bidzoo/registry.py: GameId lists every game, in the order of GAMES"
+    assert get_args(registry.GameId) == tuple(registry.GAMES), games
+    names = "bidzoo/agents/__init__.py: AgentName lists every agent, in the order of data/agents.csv"
     assert get_args(agents.AgentName) == tuple(agents.AGENTS), names
+
+
+@pytest.mark.parametrize("env_id", registry.GAMES)
+def test_every_option_of_a_game_has_a_row_that_begins_with_its_default(env_id):
+    """Also a default that the game chooses: the first value that the row states makes the same game."""
+    rows = {name: (values, meaning) for name, values, meaning in registry.option_rows(env_id)}
+    file, defaults = registry.options_file(env_id).relative_to(ROOT), registry.options(env_id)
+    assert not (missing := defaults.keys() - rows), f"{file}: its table of options needs a row for each of {missing}"
+    assert not (gone := rows.keys() - defaults), f"{file}: {env_id} has no option {gone}, expected no row"
+    for name, default in defaults.items():
+        values, meaning = rows[name]
+        other = re.search(rf"the default of {env_id} is (\w+)", meaning)  # in the table that bridge's games share
+        first = other[1] if other else values.partition("default ")[2] or values.split(", ")[0]
+        if default is None and name == "observation":
+            default = bidzoo.make_game(env_id).encoder.name
+        elif default is None and first == '"train"':
+            default = "train"
+            assert (bidzoo.make_game(env_id).deals.hands == bidzoo.make_game(env_id, deals=default).deals.hands).all()
+        stated = literal(first)
+        assert (type(stated) is str, stated) == (type(default) is str, default), (
+            f"{file}: the values of {name} begin with {first}, expected the default {default!r}"
+        )
+
+
+def test_names_of_the_example_are_free():
+    """The tutorials install it, and a package cannot announce a name that bidzoo has."""
+    path = ROOT / "examples" / "bidzoo-hint" / "pyproject.toml"
+    announced = tomllib.loads(path.read_text("utf-8"))["project"]["entry-points"]
+    for kind, known in (("games", registry.GAMES), ("agents", agents.AGENTS)):
+        taken = announced[f"bidzoo.{kind}"].keys() & known
+        assert not taken, f"examples/bidzoo-hint announces {', '.join(taken)}; choose another name"
 
 
 def test_every_public_name_is_completed():
@@ -46,19 +80,33 @@ def words(text):
     return set(re.findall(r"[\w-]+", text))
 
 
-def test_help_names_games_and_options():
-    text = inspect.getdoc(bidzoo.make)
-    for env_id in registry.GAMES:
-        told = re.split(r"\n\S", text.split(f"\n{env_id} ")[1])[0]  # the row, with the lines that go on from it
-        assert words(told) == set(registry.options(env_id)), env_id
+def options_in_help(make):
+    """Options by name as the first table of the docstring of ``make`` has them.
+
+    A row may be of several names and of several lines: names go on after a comma, options where no name begins.
+    """
+    lines = inspect.getdoc(make).splitlines()
+    borders = [number for number, line in enumerate(lines) if line.startswith("===")]
+    width, rows = lines[borders[0]].index(" "), [["", ""]]
+    for line in lines[borders[1] + 1 : borders[2]]:
+        names, options = line[:width].strip(), line[width:]
+        if names and not rows[-1][0].endswith(","):
+            rows.append(["", ""])
+        rows[-1] = [rows[-1][0] + names, rows[-1][1] + options]
+    return {name: words(options) - {"none"} for names, options in rows for name in words(names)}
 
 
-@pytest.mark.parametrize("name", agents.AGENTS)
-def test_help_names_agents_and_options(name):
-    text = inspect.getdoc(agents.make)
-    assert name in words(text)
-    if name not in ("bis", "jps", "a2c", "bad"):  # whose options the table sums up
-        assert set(agents.options(name)) <= words(text)
+@pytest.mark.parametrize("module", [registry, agents], ids=["registry.make", "agents.make"])
+def test_help_names_games_agents_and_options(module):
+    told, file = options_in_help(module.make), Path(module.__file__).relative_to(ROOT)
+    known = registry.GAMES if module is registry else agents.AGENTS
+    for name in known:
+        row = f"{name:<20}{', '.join(module.options(name)) or 'none'}"
+        assert name in told, f"{file}: the table in the docstring of make needs a row\n    {row}"
+        assert told[name] == set(module.options(name)), (
+            f"{file}: in the docstring of make the row of {name} has {sorted(told[name])}, expected\n    {row}"
+        )
+    assert not (gone := told.keys() - known), f"{file}: the docstring of make has a row of {gone}, which is none"
 
 
 @pytest.mark.parametrize("name", agents.AGENTS)

@@ -296,16 +296,18 @@ def make(name: AgentName | str | os.PathLike[str], /, **options: Any) -> Policy:
     bmcs, bmcs-sl, rpi-bmcs,              policy, opponents, belief, evaluator, name, workers, max_actions,
     bmcs-weighted, rl-mcs, pi-search      min_prob, r_min, r_max, p_max, opportunity_cost, deals, calls,
                                           own_calls, surprise, followed, reward, prior
-    bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
-                                          conventions, blind, bid_sensitive, ...
+    bis                                   player, kind, nil_threshold, single_curve, endgame, conventions, blind,
+                                          bid_sensitive, bias, slope, nil_limits, noise, iterations, infer,
+                                          exploration
     rb, ms                                player, nil_limits, lookup
     io                                    player, lookup
-    learned, learned-search               weights, player, worlds, last, certain, lookup
-    srp, wrp                              bidder, lookup
+    learned                               weights, player, worlds, last, certain, lookup
+    learned-search                        weights, worlds, last, certain, lookup
+    srp, wrp                              bidder, player, lookup
     uct                                   bidder, last, iterations, infer, exploration
     cfr                                   iterations, average, noise, seed
-    jps                                   seed and fields of ``bidzoo.agents.tabular.jps.Options``
-    a2c, bad                              epochs, updates, episodes, hidden, rate, entropy, value, seed, ...
+    jps                                   depth, samples, mean_weight, iterations, restart, seed
+    a2c, bad                              epochs, updates, episodes, hidden, rate, entropy, value, seed
     ====================================  ========================================================================
 
     Also ``package.module:Name``, a file of weights, and names that installed packages announce (see ``bidzoo.agents``).

@@ -1,4 +1,4 @@
-"""``bidzoo bench bridge``: every bridge agent against every other, duplicate, in IMPs a board.
+"""``bidzoo bench bridge``: bridge agents, each against each, duplicate, in IMPs a board.
 
 The boards are test deals. Beside the cross table: what the papers claim of their agents as relations between ours, and
 how good the contracts of four of one agent are.
@@ -97,6 +97,7 @@ class Boards:
 
 # ---- agents ------------------------------------------------------------------------------
 
+# without --agents; the help of the command names them
 DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "rl-mcs", "bmcs")
 
 

@@ -21,6 +21,7 @@ MET = ("expert-sayc", "expert-21gf", "expert-light")  # those that agents may be
 HELD_OUT_MEAN = "held-out mean, IMPs a board"  # columns
 MET_MEAN = "met in training, mean"
 GAIN = "gain over the base policy"  # over the four systems and the policy that is searched with, on the same boards
+# without --agents; the help of the command names them
 DEFAULT = ("sayc", "sl", "sl-wide", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "rpi", "bmcs")
 
 

@@ -149,10 +149,12 @@ def bridge(
     ] = False,
     json: Json = None,
 ) -> None:
-    """Every bridge agent against the experts of four systems, then a round robin, duplicate, in IMPs a board; the
-    papers' relations beside ours.
+    """Bridge agents against the experts of four systems, then a round robin, duplicate, in IMPs a board; the papers'
+    relations beside ours.
 
-    Without --agents all of them play; one alone meets the experts only. The ablations are files in the repository's
+    Without --agents the experts meet sayc, sl, sl-wide, a2c-bridge, jps-bridge, baseline19, rl, ppo, rpi and bmcs, and
+    the round robin is of random, pass, sayc, sl, a2c-bridge, jps-bridge, baseline19, rl, ppo, rl-mcs and bmcs. With
+    --agents those play in both; one alone meets the experts only. The ablations are files in the repository's
     experiments/weights.
     """
     from bidzoo.agents import names_in

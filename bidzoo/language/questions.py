@@ -93,9 +93,9 @@ def _meanings(game: Game, names: Iterable[str]) -> list[str]:
     if not paragraphs:  # of a small game, whose rules say it
         return []
     lines = [
-        f"{options}: {values}. {meaning[:1].upper()}{meaning[1:]}."
-        for options, values, meaning in registry.option_rows(game.id)
-        if {*options.split(", ")} & {*names}
+        f"{option}: {values}. {meaning[:1].upper()}{meaning[1:]}."
+        for option, values, meaning in registry.option_rows(game.id)
+        if option in names
     ]
     return ["\n".join(lines), *(each for each in paragraphs if each.startswith(("**", "With ")))] if lines else []
 

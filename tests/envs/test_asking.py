@@ -16,7 +16,7 @@ from bidzoo.envs.asking import MOST_SEATS, AtTable, ask_one
 from bidzoo.registry import GAMES
 
 SLOW = {"bmcs", "bmcs-sl", "rpi-bmcs", "bmcs-weighted", "rl-mcs", "pi-search", "uct", "learned-search"}
-IN_BATCH_FORM = {"baseline16", "pbl"}
+IN_BATCH_FORM = {"baseline16", "pbl"}  # of agents without ``AtTable``; they are asked for a batch of one
 OPTIONS = {"a2c": {"epochs": 1, "updates": 2}, "bad": {"epochs": 1, "updates": 2}, "cfr": {"iterations": 3}}
 PLAYED = [(env_id, name) for env_id in GAMES for name in agents.AGENTS if env_id in agents.AGENTS[name].games]
 
@@ -47,7 +47,10 @@ def test_one_table_makes_the_calls_of_the_batch(env_id, name):
     env = bidzoo.make(env_id)
     assert compare(env, policy, *((1, 2) if name in SLOW else (6, 150))) >= 2
     answer = env._table.seats[id(policy)]._answer
-    assert (answer is None) == (name in SLOW | IN_BATCH_FORM)
+    form, change = ("no form", "add it to") if answer is None else ("a form", "take it out of")
+    assert (answer is None) == (name in SLOW | IN_BATCH_FORM), (
+        f"{name} has {form} for one table (at_table): {change} IN_BATCH_FORM or SLOW in tests/envs/test_asking.py"
+    )
 
 
 @pytest.mark.parametrize("temperature", [0, 0.5, 1.0])

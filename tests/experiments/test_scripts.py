@@ -1,12 +1,14 @@
 """Every script of ``experiments/`` that has no test file of its own runs, small."""
 
 import itertools
+import json
 import os
 import shutil
 import time
 from functools import partial
 from pathlib import Path
 
+import agents_table
 import bridge_training
 import cross_play
 import joint_search
@@ -232,3 +234,21 @@ def test_played_cards_are_compared_with_best_play_of_the_same_auctions(tmp_path)
     records.write(path, found)
     with pytest.raises(ValueError, match="was not played"):
         played_cards.main([path], json=tmp_path / "out.json")
+
+
+def test_one_agent_is_measured_and_the_others_keep_their_numbers(tmp_path):
+    packaged_table, path = json.loads(agents_table.OUT.read_text()), tmp_path / "agents.json"
+    without = {name: found for name, found in packaged_table["agents"].items() if name != "pass"}
+    path.write_text(json.dumps(packaged_table | {"agents": without}))
+    with pytest.raises(ValueError, match=r"agents\.json has no 'pass' yet"):
+        agents_table.main(["random"], path)
+    with pytest.raises(ValueError, match=r"'nobody' is not in bidzoo/data/agents\.csv"):
+        agents_table.main(["nobody"], path)
+    agents_table.main(["pass"], path)
+    written = json.loads(path.read_text())
+    assert [*written["agents"]] == [*agents.AGENTS]
+    measured = written["agents"].pop("pass")
+    assert measured.pop("milliseconds") > 0 and written["agents"] == without
+    assert measured.items() <= packaged_table["agents"]["pass"].items()  # the strength is that of the result files
+    about = written["about"].pop("measured alone")
+    assert [*about] == ["pass"] and written["about"].items() <= packaged_table["about"].items()

@@ -3,7 +3,8 @@
 A case is a function without arguments that returns ``{part: content}``. The content is any nest of dicts, lists,
 numbers, texts, bytes and arrays; its digest stands in ``golden.json`` under ``file/case/part``, with an *outline*: a
 byte of the digest of each of up to ``GROUPS`` stretches of it, so that a failure names the first field, row or line
-that differs.
+that differs. The names of its dictionaries, records and dataclasses stand there too, so that a failure names those that
+were added or removed.
 
 Most cases give the same bytes everywhere. A module's ``LOCAL`` names for each of the others what else it depends on:
 ``"processor"`` where it ends in sums of floating-point numbers, ``"zip"`` where Python compresses, or packages whose
@@ -17,6 +18,7 @@ import hashlib
 import io
 import json
 import platform
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -103,6 +105,19 @@ def leaves(content, path=""):
         yield path or "/", content
 
 
+def field_names(content):
+    """Names in dictionaries, records and dataclasses, each after the names of what it stands in: ``rows/imps``."""
+    paths = {re.sub(r"/\d+(?=/|\[| line |$)|\[\d+:\d+\]$| line \d+$", "", path) for path, _ in leaves(content)}
+    return sorted(path.removeprefix("/") for path in paths if path.strip("/"))
+
+
+def changed_names(recorded, content):
+    """Names that ``content`` has and ``recorded`` has not, and the reverse, in words."""
+    before, now = set(recorded), set(field_names(content))
+    words = [f"added: {', '.join(sorted(now - before))}"] if now - before else []
+    return "; ".join(words + ([f"removed: {', '.join(sorted(before - now))}"] if before - now else []))
+
+
 def stretches(content):
     """``GROUPS`` lists of leaves at most, of the same length but for one."""
     found = list(leaves(content))
@@ -115,8 +130,13 @@ def outline(content):
     return "".join(digest_of(stretch, 2) for stretch in stretches(content))
 
 
-def first_difference(recorded, content):
-    """Where ``content`` first differs from the ``"digest outline"`` that was recorded, and what stands there now."""
+def first_difference(recorded, content, names=None):
+    """Where ``content`` first differs from the ``"digest outline"`` that was recorded, and what stands there now.
+
+    ``names`` are the ``field_names`` that were recorded with it. Where they are others now, these are named instead.
+    """
+    if names is not None and (changed := changed_names(names, content)):
+        return f"fields {changed}"
     _, _, known = recorded.partition(" ")
     found = stretches(content)
     if not known:
@@ -152,8 +172,8 @@ def machine():
 
 @cache
 def load():
-    """``{"machine": {...}, "cases": {file/case/part: digest}}``."""
-    return json.loads(FILE.read_text("utf-8")) if FILE.exists() else {"machine": {}, "cases": {}}
+    """``{"machine": {...}, "cases": {file/case/part: digest}, "fields": {file/case/part: [name]}}``."""
+    return json.loads(FILE.read_text("utf-8")) if FILE.exists() else {"machine": {}, "cases": {}, "fields": {}}
 
 
 @pytest.fixture
@@ -166,9 +186,10 @@ def unchanged(request) -> Callable[[str], None]:
         stem = f"{file}/{name}/"
         if name == next(iter(module.CASES)):  # once a file: what follows a registry can vanish with its entry
             gone = {key.split("/")[1] for key in known["cases"] if key.startswith(f"{file}/")} - module.CASES.keys()
-            assert not gone, f"{file}: cases were recorded and are gone: {', '.join(sorted(gone))}; {AGAIN}"
+            stems = " ".join(f"'{file}/{case}/'" for case in sorted(gone))
+            assert not gone, f"{file}: cases were recorded and are gone: {', '.join(sorted(gone))}; {AGAIN} {stems}"
         wanted = {key.removeprefix(stem): value for key, value in known["cases"].items() if key.startswith(stem)}
-        assert wanted, f"{stem} was never recorded: python tests/golden/record.py"
+        assert wanted, f"{stem} was never recorded: python tests/golden/record.py '{stem}'"
         parts = module.CASES[name]()
         found = {part: digest_of(content) for part, content in parts.items()}
         differ = sorted(
@@ -183,7 +204,9 @@ def unchanged(request) -> Callable[[str], None]:
             pytest.skip(f"{stem}: {', '.join(differ)} differ, and were recorded with another {', '.join(others)}")
         lines = [f"  {part}: gone" for part in differ if part not in parts]
         lines += [f"  {part}: new" for part in differ if part in parts and part not in wanted]
-        lines += [f"  {p}: {first_difference(wanted[p], parts[p])}" for p in differ if p in parts and p in wanted]
+        for part in (part for part in differ if part in parts and part in wanted):
+            names = known["fields"].get(f"{stem}{part}", [])
+            lines.append(f"  {part}: {first_difference(wanted[part], parts[part], names)}")
         text = "\n".join(lines)
         pytest.fail(f"{stem} differs from what was recorded:\n{text}\n{AGAIN} '{stem}'", pytrace=False)
 

@@ -6,7 +6,7 @@ import pytest
 
 import bidzoo
 
-LOCAL = {"pixels": ("pillow",)}
+LOCAL = {f"pixels {env_id}": ("pillow",) for env_id in bidzoo.available()}
 
 BRIDGE_ENCODERS = bidzoo.make_game("bridge_bidding_v0").encoders
 SPADES_GAME = {"win_goal": 150, "max_rounds": 3}
@@ -222,17 +222,16 @@ def openspiel(name, episodes=3):
     return {"about": about, "texts": texts, "numbers": numbers}
 
 
-def pixels():
-    """Pictures of each game as Pillow draws them, after up to three actions."""
-    found = []
-    for env_id in bidzoo.available():
-        env = bidzoo.make(env_id, render_mode="rgb_array")
-        env.reset(seed=1)
-        for _ in range(3):
-            if not any(env.terminations.values()):
-                env.step(int(env.infos[env.agent_selection]["action_mask"].argmax()))
-                found.append(env.render())
-    return {"pixels": found}
+def pixels(env_id):
+    """Pictures of a game as Pillow draws them, after up to three actions."""
+    pictures = []
+    env = bidzoo.make(env_id, render_mode="rgb_array")
+    env.reset(seed=1)
+    for _ in range(3):
+        if not any(env.terminations.values()):
+            env.step(int(env.infos[env.agent_selection]["action_mask"].argmax()))
+            pictures.append(env.render())
+    return {"pixels": pictures}
 
 
 def cases():
@@ -250,11 +249,12 @@ def cases():
         found[f"gymnasium {env_id} {other}"] = lambda a=env_id, b=other: single(a, b, 1)
         found[f"vector {env_id}"] = lambda a=env_id: vector(a, "random", 1)
         found[f"vector {env_id} {other}"] = lambda a=env_id, b=other: vector(a, b, 0)
+        found[f"pixels {env_id}"] = lambda a=env_id: pixels(a)
     for name in ("comm(length=2)", "simple_bidding", "minibridge(size=3)", "mini_hanabi", "bridge_bidding", "bridge"):
         found[f"openspiel {name}"] = lambda a=name: openspiel(f"python_bidzoo_{a}")
     found["openspiel spades"] = lambda: openspiel("python_bidzoo_spades")
     found["openspiel par"] = lambda: openspiel("python_bidzoo_bridge_bidding(reward=par,deals=test,boards=20,seed=3)")
-    return {**found, "pixels": pixels}
+    return found
 
 
 CASES = cases()

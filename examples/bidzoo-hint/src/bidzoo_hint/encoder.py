@@ -10,10 +10,10 @@ from bidzoo.envs.game import Encoder
 BIDS = tuple(f"{level}{strain}" for level in range(1, 8) for strain in ("C", "D", "H", "S", "NT"))
 LAYOUT = Layout(
     (
-        Field("points", 38, "high-card points", tuple(map(str, range(38)))),
+        Field.of("points", "high-card points", range(38)),
         Field.of("lengths", "cards in each suit, one at least as long as", SUITS, range(1, 7)),
-        Field("bid", 35, "the highest bid", BIDS),
-        Field("bidder", 3, "who made it", ("partner", "opponent", "we")),
+        Field.of("bid", "the highest bid", BIDS),
+        Field.of("bidder", "who made it", ("partner", "opponent", "we")),
     )
 )
 

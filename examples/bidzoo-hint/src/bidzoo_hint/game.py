@@ -64,8 +64,7 @@ class Hint(SignallingGame):
 
     def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
         """What the observation says after player and type."""
-        words, numbers = tuple("abc"), tuple(str(x) for x in range(self.size))
-        return Field("word", WORDS, "the word said", words), Field("guess", self.size, "the guess", numbers)
+        return Field.of("word", "the word said", "abc"), Field.of("guess", "the guess", range(self.size))
 
     def action_text(self, action: int) -> str:
         """``"0"`` ...: words and numbers have the same actions."""
