@@ -115,7 +115,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.savez(folder / "calls.npz", **fields)
     challenge = leaderboard.CHALLENGES["spades-2026"]
     values = dict.fromkeys(challenge.opponents, " ".join(["0"] * challenge.boards))
-    entry = leaderboard.Entry(challenge.name, "a", "uct", "bidzoo", "", __version__, "3", "x", 1.0, values)
+    entry = leaderboard.Entry(challenge.name, "a", "uct", "bidzoo", "x", __version__, "3", "x", 1.0, values)
     leaderboard.save(folder / "spades-2026.json", entry)
     return folder
 
