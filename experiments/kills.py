@@ -119,7 +119,7 @@ def child(name: str, folder: Path) -> int:
         status = 1
         try:
             os.chdir(folder)
-            with open("output.txt", "w") as output, redirect_stdout(output), redirect_stderr(output):
+            with open("output.txt", "w", encoding="utf-8") as output, redirect_stdout(output), redirect_stderr(output):
                 try:
                     run(name)
                     status = 0
@@ -189,7 +189,7 @@ def killed(name: str, kills: int, seed: int, inputs: Path, place: Path) -> Count
     here = Path.cwd()
     os.chdir(new("first"))
     try:
-        with open("output.txt", "w") as output, redirect_stdout(output), redirect_stderr(output):
+        with open("output.txt", "w", encoding="utf-8") as output, redirect_stdout(output), redirect_stderr(output):
             run(name)  # so that the children have imported everything
     finally:
         os.chdir(here)

@@ -220,7 +220,7 @@ KINDS: dict[str, Callable[[Random, Path], None]] = {
 
 def megabytes() -> float:
     """Resident memory of this process; OSError where there is no ``/proc``."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return int(Path("/proc/self/statm").read_text("utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def soak(minutes: float, seed: int, report: Report) -> Measured:

@@ -115,7 +115,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.savez(folder / "calls.npz", **fields)
     challenge = leaderboard.CHALLENGES["spades-2026"]
     values = dict.fromkeys(challenge.opponents, " ".join(["0"] * challenge.boards))
-    entry = leaderboard.Entry(challenge.name, "a", "uct", "bidzoo", "", __version__, "3", "x", 1.0, values)
+    entry = leaderboard.Entry(challenge.name, "a", "uct", "bidzoo", "x", __version__, "3", "x", 1.0, values)
     leaderboard.save(folder / "spades-2026.json", entry)
     return folder
 
@@ -217,3 +217,25 @@ def test_ctrl_c(command: str, files: Path, times: results.ResultTable, tmp_path:
         out, said = process.communicate()
         assert process.returncode in (0, 2), said  # 2: nobody answers
     assert "Traceback" not in said + out
+
+
+WAITS = """
+import signal, sys, threading
+from bidzoo.cli import options
+signal.signal(signal.SIGINT, lambda *_: None)  # nothing interrupts a thread that waits for a lock, as on Windows
+sys.platform = "win32"
+options.watch()
+lock = threading.Lock()
+print("ready", flush=True)
+with lock:
+    lock.acquire()
+"""
+
+
+def test_ctrl_c_ends_a_process_that_waits_for_a_lock_on_windows() -> None:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", WAITS], text=True, **pipes) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=HANGS)
+    assert process.returncode == STATUS and said == "\nbidzoo: stopped; nothing is kept\n"

@@ -305,7 +305,7 @@ def explained(problem: BaseException) -> str | None:
         return text if " " in text else None  # a bare key is no message
     if isinstance(problem, ImportError):
         extra = EXTRAS.get((problem.name or "").split(".")[0])
-        return f"{problem}; pip install 'bidzoo[{extra}]'" if extra else str(problem) if problem.name is None else None
+        return f'{problem}; pip install "bidzoo[{extra}]"' if extra else str(problem) if problem.name is None else None
     if isinstance(problem, OSError) and problem.filename is not None and problem.strerror:
         return f"{problem.filename}: {problem.strerror[0].lower()}{problem.strerror[1:]}"
     return str(problem)

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sys
 import threading
 import time
@@ -22,7 +23,7 @@ from bidzoo.core import jobs
 from bidzoo.core.jobs import meanwhile
 from bidzoo.core.options import choose_from, literal, words_of
 from bidzoo.core.schema import visible
-from bidzoo.core.storage import check_writable, named
+from bidzoo.core.storage import check_writable, named, patiently
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.results import Measured, Report
@@ -441,9 +442,9 @@ def kept_until_the_end(path: Path) -> "Iterator[Path]":
     with going_on(path):
         yield path
     if path.is_dir():
-        shutil.rmtree(path)
+        patiently(shutil.rmtree, path)
     else:
-        path.unlink(missing_ok=True)
+        patiently(path.unlink, missing_ok=True)
 
 
 def in_runs(suite: str, *asked: object, ending: str = "") -> Path:
@@ -473,21 +474,21 @@ def suite_ledger(ledger: Path | None, suite: str, *asked: object) -> "Iterator[P
 
 def watch() -> None:
     """From now on Ctrl-C ends this process, if need be from outside of its main thread."""
-    if threading.current_thread() is threading.main_thread() and sys.platform != "win32":
+    if threading.current_thread() is threading.main_thread():
         signal.set_wakeup_fd(_listener(), warn_on_full_buffer=False)
 
 
 @cache  # one for all commands of a process
 def _listener() -> int:
     """Start the thread that hears Ctrl-C; return where Python writes the numbers of signals for it."""
-    read_end, write_end = os.pipe()
-    os.set_blocking(write_end, False)
+    read_end, write_end = socket.socketpair()  # Windows writes numbers of signals to sockets alone
+    write_end.setblocking(False)
     threading.Thread(target=_listen, args=(read_end,), name="Ctrl-C", daemon=True).start()
-    return write_end
+    return write_end.detach()
 
 
-def _listen(read_end: int) -> None:
-    while signal.SIGINT not in os.read(read_end, 1):
+def _listen(read_end: socket.socket) -> None:
+    while signal.SIGINT not in read_end.recv(1):
         pass
     _heard.set()
     time.sleep(GRACE)

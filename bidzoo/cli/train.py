@@ -206,11 +206,14 @@ def run_stage(stage: Any, out: Path, every: int, threads: int) -> None:
 
 
 def _draw(out: Path) -> None:
-    """The curves as a picture, where matplotlib is installed."""
+    """The curves as a picture, where matplotlib is installed; a line, where another program has it open on Windows."""
     if find_spec("matplotlib") is not None and (out / "curves.csv").exists():
         from bidzoo.agents.bridge.trainer import draw_curves
 
-        draw_curves(out / "curves.csv")
+        try:
+            draw_curves(out / "curves.csv")
+        except PermissionError as problem:
+            say(f"bidzoo: {problem.filename}: {problem.strerror}", err=True)
 
 
 @app.command()

@@ -29,10 +29,13 @@ import numba
 import numpy as np
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.misc.appdirs import AppDirs
 
 KEPT = 86_400  # seconds for which the files of other versions of a kernel are kept
 
 _MACHINERY = tuple(Path(__file__).with_name(name) for name in ("cache.py", "linking.py"))
+_DIGITS = 16  # of a digest, in the names of files: paths of more than 259 characters are too long for Windows
+_LONGEST = 120  # characters of the longest path of a file, as it is written, after that of the folder of this module
 _COMPILED_BY_NAME = {"builtins", "math", "numba", "numpy"}  # numba's own forms of them: its version tells all
 READ_ONLY = "BIDZOO_READ_ONLY_CACHE"  # what ``NUMBA_CACHE_DIR`` was, where ``find_cache`` has replaced it
 _unwritable = False
@@ -43,7 +46,8 @@ def find_cache() -> bool:
     """Let numba keep what it compiles, and return whether it can.
 
     The folder is ``NUMBA_CACHE_DIR``, that beside the sources, the user's cache, or a temporary one: the first that can
-    be written. ``say_where`` tells of it where it is not the one that was given, and where it is a temporary one.
+    be written, and on Windows the user's cache where the first one's path is too long. ``say_where`` tells of it where
+    it is not the one that was given, where it is a temporary one and where a path is too long.
     """
     global _where
     given = numba.config.CACHE_DIR
@@ -54,6 +58,10 @@ def find_cache() -> bool:
         if given and not Path(folder).is_relative_to(given):
             place = folder if Path(folder).name == "__pycache__" else Path(folder).parent  # of all modules
             _where = f"NUMBA_CACHE_DIR {given} cannot be written, so compiled kernels go to {place}"
+        if sys.platform == "win32" and len(folder) + _LONGEST > 259:
+            users = AppDirs("numba", False).user_cache_dir
+            _keep_in(users, given)
+            _where = f"{folder}: path too long for compiled kernels, which go to {users}"
     except RuntimeError:  # a read-only installation without a home: the usual container
         try:
             folder = _temporary()
@@ -61,11 +69,16 @@ def find_cache() -> bool:
             _where = "compiled kernels can be kept nowhere, so every process compiles them; set NUMBA_CACHE_DIR"
             say_where()
             return False
-        os.environ[READ_ONLY] = given
-        numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder
+        _keep_in(folder, given)
         way = f"NUMBA_CACHE_DIR {given} cannot be written" if given else "set NUMBA_CACHE_DIR to a folder that stays"
         _where = f"compiled kernels go to {folder}; {way}"
     return True
+
+
+def _keep_in(folder: str, given: str) -> None:
+    """Let this process and its children keep kernels in ``folder``, though ``NUMBA_CACHE_DIR`` was ``given``."""
+    os.environ[READ_ONLY] = given
+    numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder
 
 
 def _has_home() -> bool:
@@ -172,7 +185,7 @@ class KernelCache(FunctionCache):
 
     @cached_property
     def _cache_file(self) -> _SealedFile:
-        names, first = (f"{self._stem}{self.digest[:32]}", self.digest), self._first_folder
+        names, first = (f"{self._stem}{self.digest[:_DIGITS]}", self.digest), self._first_folder
         other = None if first == self.cache_path else _SealedFile(first, *names)
         return _SealedFile(self.cache_path, *names, other)
 
@@ -216,8 +229,8 @@ class KernelCache(FunctionCache):
     def _sweep(self) -> None:
         """Remove what other versions of the sources have left."""
         for path in Path(self.cache_path).glob(f"{self._stem}*"):
-            with suppress(FileNotFoundError):  # another process removes them, too
-                if self.digest[:32] not in path.name and path.stat().st_mtime < time.time() - KEPT:
+            with suppress(OSError):  # another process removes them, too, or on Windows has them open
+                if self.digest[:_DIGITS] not in path.name and path.stat().st_mtime < time.time() - KEPT:
                     path.unlink()
 
 

@@ -2,7 +2,7 @@
 
 import os
 import pickle
-import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from bidzoo.core.compiling import few_collections
+from bidzoo.core.storage import claim
 
 
 def main() -> None:
@@ -40,14 +41,10 @@ def _read(asked: "SimpleQueue[bytes]") -> None:
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
     """Let one process at a time compile into ``folder``; the next one loads what it has made."""
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "bidzoo-compiling.lock", "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with open(folder / "bidzoo-compiling.lock", "ab", buffering=0) as file:
+        while not claim(file):
+            time.sleep(0.1)
         yield
 
 

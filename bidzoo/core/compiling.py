@@ -29,13 +29,22 @@ KILLED = (
     "`bidzoo compile` prepares all of them"
 )
 
+_CONSOLE_ENDED = 0xC000013A  # STATUS_CONTROL_C_EXIT, the exit code of a process that a console of Windows has ended
 BRIEF = 0.1  # seconds of kernels as plain Python: some hundred decisions
 
 Job = tuple[str, str, str, Any]  # a kernel's module and name, digest of what it is made of, types of its arguments
 
 _asked: set[Job] = set()
 _announced = _said_killed = _waits_always = False
-_worker: subprocess.Popen[bytes] | None = None
+
+
+class _Compiler(subprocess.Popen[bytes]):
+    def __del__(self) -> None:
+        """Nothing: ``subprocess`` would warn of a process that outlives this one, as this one is meant to."""
+
+
+_worker: _Compiler | None = None
+_jobs = -1  # descriptor of the pipe to ``_worker``, which ends when no process has it open
 
 
 class _Thread(threading.local):
@@ -114,10 +123,10 @@ def in_background(job: Job) -> bool:
     return _worker is not None and (_worker.poll() is None or _was_killed(_worker))
 
 
-def _was_killed(worker: subprocess.Popen[bytes]) -> bool:
-    """Whether a signal has ended ``worker``; says so once."""
+def _was_killed(worker: _Compiler) -> bool:
+    """Whether a signal, or on Windows the end of a console, has ended ``worker``; says so once."""
     global _said_killed
-    is_killed = worker.returncode < 0
+    is_killed = worker.returncode < 0 or worker.returncode == _CONSOLE_ENDED
     if is_killed and not _said_killed:
         _said_killed = True
         print(KILLED, file=sys.stderr, flush=True)
@@ -125,30 +134,52 @@ def _was_killed(worker: subprocess.Popen[bytes]) -> bool:
 
 
 def _ask(job: bytes) -> bool:
-    global _worker
-    if not sys.executable:  # Python within another program
+    """Write ``job`` to the process that compiles, which is begun if there is none; False if that fails."""
+    if not sys.executable or getattr(sys, "frozen", False):  # Python within another program
         return False
     try:
         if _worker is None:
-            places = os.pathsep.join(path or os.getcwd() for path in sys.path)
-            _worker = subprocess.Popen(
-                [sys.executable, "-P", *["-O"] * sys.flags.optimize, "-m", "bidzoo.core.compiler"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, VARIABLE: "now", "PYTHONPATH": places},
-                start_new_session=True,  # Ctrl-C is not for it: it ends with its work
-            )
-        assert _worker.stdin is not None
-        _worker.stdin.write(len(job).to_bytes(8, "little") + job)
-        _worker.stdin.flush()
+            _begin()
+        with open(_jobs, "wb", closefd=False) as jobs:
+            jobs.write(len(job).to_bytes(8, "little") + job)
     except OSError:
         return False
     return True
 
 
+def _begin() -> None:
+    global _worker, _jobs
+    places = os.pathsep.join(path or os.getcwd() for path in sys.path)
+    read_end, _jobs = os.pipe()
+    try:
+        _worker = _Compiler(
+            [sys.executable, "-P", *["-O"] * sys.flags.optimize, "-m", "bidzoo.core.compiler"],
+            stdin=read_end,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, VARIABLE: "now", "PYTHONPATH": places},
+            **_apart(),
+        )
+    except OSError:
+        os.close(_jobs)
+        raise
+    finally:
+        os.close(read_end)
+
+
+def _apart() -> dict[str, Any]:
+    """Options of ``Popen`` that keep Ctrl-C from the process that compiles: it ends with its work."""
+    if sys.platform == "win32":  # where it has no window and no ``os.nice`` either
+        new = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+        return {"creationflags": new | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
+    return {"start_new_session": True}
+
+
 def _forget() -> None:
+    """A forked child has no process that compiles: it begins one of its own."""
     global _worker
+    if _worker is not None:
+        os.close(_jobs)
     _worker = None
     _asked.clear()
 

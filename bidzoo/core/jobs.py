@@ -153,8 +153,9 @@ class Meter(NamedTuple):
 
         def note(_: float, state: str = "at work") -> None:
             new = Path(f"{path}.new")
-            new.write_text(f"{time.process_time() - began} {state}")
-            new.replace(path)
+            with suppress(PermissionError):  # on Windows, while ``read`` has it open: the next note says more
+                new.write_text(f"{time.process_time() - began} {state}", "utf-8")
+                new.replace(path)
 
         with meanwhile(note, 0, 0.5):
             yield
@@ -163,7 +164,10 @@ class Meter(NamedTuple):
     def read(self) -> tuple[int, int]:
         """Seconds so far, and the estimated total: what was expected, scaled by the pieces already finished."""
         files = [path for path in Path(self.folder).iterdir() if not path.name.endswith(".new")]
-        seen = {path.name: path.read_text().split(" ", 1) for path in files}
+        seen = dict[str, list[str]]()
+        for path in files:
+            with suppress(PermissionError):  # on Windows, while it is replaced: the next look sees it
+                seen[path.name] = path.read_text("utf-8").split(" ", 1)
         seconds = {name: float(said[0]) for name, said in seen.items()}
         done = [name for name, (_, state) in seen.items() if state == "done"]
         foreseen = sum(self.expected[name] for name in done)
@@ -178,10 +182,17 @@ def _identity(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _end_with(parent: int) -> None:
     """End this worker when process ``parent`` has ended; it would wait for tasks forever, its output open."""
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
+        if sys.platform == "win32":  # where a process has the number of its parent for ever
+            starter = parent_process()
+            assert starter is not None
+            wait([starter.sentinel])
+        else:  # where joblib gives its workers no sentinel
+            while os.getppid() == parent:
+                time.sleep(1)
         os._exit(1)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()
@@ -194,8 +205,8 @@ def kill_workers() -> None:
     """End this process's loky workers at once, in the middle of what they do, and remove their semaphores."""
     if not _executor:
         return
-    for pid in list(_executor._processes):
-        with suppress(ProcessLookupError):
+    for pid in list(_executor._processes or ()):
+        with suppress(OSError):  # it has ended, which Windows calls a denied permission
             os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
     from multiprocessing import util
 

@@ -3,6 +3,7 @@
 What is written is on disk when a call returns. A file that is added to has one writer at a time, or takes turns.
 """
 
+import errno
 import glob
 import json
 import os
@@ -17,9 +18,10 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
+from typing import IO, Any, Generic, ParamSpec, Self, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -30,6 +32,8 @@ if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+P = ParamSpec("P")
 
 # ---- replaced whole ----------------------------------------------------------------------
 
@@ -60,9 +64,10 @@ def check_writable(path: Path, folder: bool = False) -> None:
             raise ValueError(f"{path}: {kind}, expected {'a folder' if folder else 'a file'} to write")
         target = path.resolve()  # as ``replace_file`` does
         directory = target if folder else target.parent
-        while not directory.exists():
-            directory = directory.parent
-        tempfile.NamedTemporaryFile(dir=directory, prefix=f".{target.name}.").close()
+        there = next((place for place in (directory, *directory.parents) if place.exists()), None)
+        if there is None:  # a drive of Windows
+            raise ValueError(f"{path}: there is no {directory.anchor}")
+        tempfile.NamedTemporaryFile(dir=there, prefix=f".{target.name}.").close()
 
 
 def _is_stream(path: Path) -> bool:
@@ -74,14 +79,15 @@ def _is_stream(path: Path) -> bool:
 _ABANDONED = 3600.0  # seconds after which nobody is still writing a temporary file
 
 
-def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
+def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object], backup: bool = True) -> None:
     """Write ``content`` to ``path``, whole or not at all: to a file beside it, which is then renamed.
 
     Where ``path`` is a symbolic link, the file that it leads to is replaced. A function as ``content`` is called with
     the open file.
 
     Raises:
-        OSError: it cannot be written; names ``path``, and the temporary file that has the content if it fits elsewhere.
+        OSError: it cannot be written; names ``path``, and with ``backup`` the temporary file that has the content if it
+            fits elsewhere.
     """
     try:
         with named(path):
@@ -89,17 +95,35 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
             target.parent.mkdir(parents=True, exist_ok=True)
             with _new_file(content, dir=target.parent, prefix=f".{target.name}.") as name:
                 os.chmod(name, _mode(target))
-                os.replace(name, target)
+                patiently(os.replace, name, target)
             _sync_folder(target.parent)
     except OSError as problem:
+        if not backup:
+            raise
         try:
-            with _new_file(content, prefix=f"{path.stem}-", suffix=path.suffix) as backup:
-                text = f"{problem.strerror or problem}; what was to be written is in {backup}"
+            with _new_file(content, prefix=f"{path.stem}-", suffix=path.suffix) as copy:
+                text = f"{problem.strerror or problem}; what was to be written is in {copy}"
         except OSError:
             raise problem from problem.__cause__
         raise OSError(problem.errno, text, str(path)) from problem
     with suppress(OSError):  # the file is there, whatever others have left beside it
         sweep(target, _ABANDONED)
+
+
+_PATIENCE = 2.5  # seconds for which a file is tried again that another program has open on Windows
+
+
+def patiently(action: Callable[P, object], *given: P.args, **more: P.kwargs) -> None:
+    """``action``, which renames or removes: Windows refuses it while a reader, a scanner or an indexer has the file."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            action(*given, **more)
+            return
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() > end:
+                raise
+            time.sleep(0.05)
 
 
 def _mode(target: Path) -> int:
@@ -125,7 +149,7 @@ def _new_file(content: bytes | Callable[[IO[bytes]], object], **place: Any) -> I
             os.fsync(file.fileno())
         yield name
     except BaseException:
-        with suppress(FileNotFoundError):  # renamed before a signal came
+        with suppress(OSError):  # renamed before a signal came, or open in another program of Windows
             os.unlink(name)
         raise
 
@@ -147,7 +171,7 @@ def sweep(path: Path, age: float = 0.0) -> None:
     With ``age`` 0 only while no other process writes ``path``.
     """
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.????????"):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, PermissionError):  # of another process, or open in one on Windows
             if not age or time.time() - leftover.stat().st_mtime >= age:  # a clock that was set back tells nothing
                 leftover.unlink()
 
@@ -160,6 +184,8 @@ _FAR = 1 << 30  # the byte that is locked on Windows, where nobody may read what
 class Lock:
     """A claim to write ``path`` alone, held by this process; a file beside it says so until the lock is released.
 
+    Where the file system has no locks, as some of networks, a line on standard error says so, and nothing is claimed.
+
     Raises:
         ValueError: another one has it; names process, machine and command.
     """
@@ -171,7 +197,12 @@ class Lock:
             with named(path):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 file = open(lock_path, "a+b", buffering=0)  # noqa: SIM115  closed by release()
-            if not _claim(file):
+                try:
+                    is_claimed = claim(file)
+                except OSError:
+                    file.close()
+                    raise
+            if not is_claimed:
                 file.seek(0)
                 holder = file.read().decode(errors="replace")
                 file.close()
@@ -186,7 +217,11 @@ class Lock:
             file.write(holder.encode(errors="backslashreplace"))
 
 
-def _claim(file: FileIO) -> bool:
+_WITHOUT_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # of a file system
+
+
+def claim(file: FileIO) -> bool:
+    """Whether the open ``file`` is locked now, until it is closed; True, with a line, where there are no locks."""
     try:
         if sys.platform == "win32":
             file.seek(_FAR)
@@ -195,7 +230,16 @@ def _claim(file: FileIO) -> bool:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         return False
+    except OSError as problem:
+        if problem.errno not in _WITHOUT_LOCKS:
+            raise
+        _say_without_locks(Path(os.fsdecode(file.name)).parent, str(problem.strerror))
     return True
+
+
+@cache  # once a folder
+def _say_without_locks(folder: Path, reason: str) -> None:
+    print(f"bidzoo: {folder}: no locks here ({reason}), so let one process at a time write", file=sys.stderr)
 
 
 def _is_at(file: FileIO, path: Path) -> bool:
@@ -206,8 +250,10 @@ def _is_at(file: FileIO, path: Path) -> bool:
 
 
 def _release(file: FileIO, lock_path: Path, process: int) -> None:
+    if sys.platform == "win32":  # where a file that is open cannot be removed
+        file.close()
     if process == os.getpid():  # a forked child leaves it to its parent
-        with suppress(OSError):  # on Windows it stays while it is open
+        with suppress(OSError):  # on Windows another process may have it by now
             lock_path.unlink()
     file.close()
 

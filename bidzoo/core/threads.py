@@ -35,7 +35,7 @@ def cores() -> int:
     """Cores that this process may use, by its affinity and its control group's quota."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("utf-8").split()
         if quota != "max":
             count = min(count, max(1, round(int(quota) / int(period))))
     except (OSError, ValueError):

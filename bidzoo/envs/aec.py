@@ -63,7 +63,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
         super().__init_subclass__()
         cls.__signature__ = None
         if rules is not None:
-            cls.metadata = {**TableEnv.metadata, "name": id}
+            cls.metadata = {**TableEnv.metadata, "render_modes": [*MODES], "name": id}
             cls.rules = staticmethod(rules)
             cls.__signature__ = _signature(rules)
 
@@ -76,6 +76,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
         mask_in: Literal["observation", "info"] = "observation",
         **options: Any,
     ) -> None:
+        self.metadata = {**self.metadata, "render_modes": [*self.metadata["render_modes"]]}  # which wrappers change
         game = game_of(str(self.metadata["name"]), self.rules, options)
         self.mask_in = mask_in
         self.game, self.render_mode, self.illegal_action = game, checked_mode(render_mode), illegal_action

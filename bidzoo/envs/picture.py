@@ -252,7 +252,7 @@ class Picture:
         try:
             from PIL import Image, ImageDraw
         except ImportError as error:
-            raise ImportError("pictures as pixels need Pillow: pip install 'bidzoo[picture]'") from error
+            raise ImportError('pictures as pixels need Pillow: pip install "bidzoo[picture]"') from error
         fine = scale * _FINER
         image = Image.new("RGB", (round(self.width * scale) * _FINER, round(self.height * scale) * _FINER))
         draw = ImageDraw.Draw(image)

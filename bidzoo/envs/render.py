@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,9 @@ def _find_place(title: str) -> "_Cell | _Window | None":
         return _Cell(shell)
     if sys.platform == "linux" and not os.environ.get("DISPLAY"):
         return None
+    is_main = threading.current_thread() is threading.main_thread()
+    if sys.platform == "darwin" and (not is_main or os.environ.get("SSH_CONNECTION")):
+        return None  # where tkinter ends the process instead of raising an error
     try:
         import tkinter
     except ImportError as problem:

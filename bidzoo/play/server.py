@@ -61,7 +61,7 @@ class PlayServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    allow_reuse_address = True
+    allow_reuse_address = sys.platform != "win32"  # where two servers would share the port
     request_queue_size = 64
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0, session: Session | None = None) -> None:

@@ -118,6 +118,7 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
         mask_in: MaskIn = "info",
     ) -> None:
+        self.metadata = {**self.metadata, "render_modes": [*MODES]}  # of its own: wrappers change it
         self.game, self.learner = game, game.player_at(learner)
         self._policies = _own_partners(seat_policies(game, learner, policies))
         self._random = random_seats(game, self._policies)
@@ -310,7 +311,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         self._seating = Seating(_own_partners(seat_policies(game, learner, policies)), random_seed())
         check_value("mask_in", MaskIn, mask_in)
         self.mask_in, self._mode = mask_in, _autoreset_mode(autoreset_mode)
-        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
+        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode, "render_modes": [*MODES]}
         self._random = random_seats(game, self._seating.policies)
         self._partners = _partners_of(self._seating.policies)
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
@@ -549,7 +550,8 @@ def single_agent(
     return SingleAgent(*seat_learner(env_id, **options), render_mode, mask_in)
 
 
-single_agent.metadata = SingleAgent.metadata  # type: ignore[attr-defined]  # by which gymnasium offers "rgb_array_list"
+# by which gymnasium offers "rgb_array_list"
+single_agent.metadata = {**SingleAgent.metadata, "render_modes": [*MODES]}  # type: ignore[attr-defined]
 
 
 def single_agent_vector(

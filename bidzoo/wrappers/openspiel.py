@@ -172,18 +172,23 @@ def _solved_returns(shared: _Shared, record: States) -> list[float]:
 
 
 class Observer:
-    """OpenSpiel's observer: the game's own encoding, and the private part with the public history as text."""
+    """OpenSpiel's observer: the game's own encoding, and the private part with the public history as text.
 
-    def __init__(self, shared: _Shared, parameters: Any) -> None:
+    Without ``encoded`` there is no tensor, as in OpenSpiel's own Python games whose information states are text alone.
+    """
+
+    def __init__(self, shared: _Shared, parameters: Any, encoded: bool = True) -> None:
         if parameters:
             raise ValueError(f"observations take no parameters, got {parameters}")
         self._shared = shared
-        encoder = shared.game.encoder
-        self.tensor = np.zeros(encoder.layout.size, np.float32)
-        self.dict = encoder.layout.split(self.tensor)
+        layout = shared.game.encoder.layout
+        self.tensor = np.zeros(layout.size, np.float32) if encoded else None
+        self.dict = {} if self.tensor is None else layout.split(self.tensor)
 
     def set_from(self, state: SpielState, player: int) -> None:
         """Write ``player``'s observation of ``state``; zeros before the deal."""
+        if self.tensor is None:
+            return
         self.tensor.fill(0)
         if state._table is not None:
             self.tensor[:] = self._shared.game.encoder(state.view(player))[0]
@@ -252,7 +257,8 @@ def _register(env_id: str) -> type:
             complete = (
                 observation_type.public_info and observation_type.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
             )
-            return Observer(self._shared, params) if complete else None
+            encoded = self._shared.small or not observation_type.perfect_recall
+            return Observer(self._shared, params, encoded) if complete else None
 
     Registered.__name__ = Registered.__qualname__ = game_type.short_name
     pyspiel.register_game(game_type, Registered)
@@ -355,6 +361,9 @@ class PolicyBot(pyspiel.Bot):
         self.policy, self.player, self.seed = policy, whole("player", player, 0, 127), checked_seed(seed)
         self._game: Game | None = None
         self._episode = 0
+
+    def __reduce__(self) -> tuple[type[PolicyBot], tuple[Agent, int, int]]:
+        return PolicyBot, (self.policy, self.player, self.seed)  # a copy begins at its first episode
 
     def __repr__(self) -> str:
         return f"<{getattr(self.policy, 'name', self.policy)} at seat {self.player}, for OpenSpiel>"

@@ -122,8 +122,8 @@ def missing(name):
         (ImportError("pictures need matplotlib"), "pictures need matplotlib"),
         (UnknownOptionError("agent 'sayc' has no option 'x'"), "agent 'sayc' has no option 'x'"),
         (WorkersDiedError("the workers of tasks [0] died"), "the workers of tasks [0] died"),
-        (missing("dask"), "No module named 'dask'; pip install 'bidzoo[cluster]'"),
-        (missing("torch.nn"), "No module named 'torch.nn'; pip install 'bidzoo[train]'"),
+        (missing("dask"), "No module named 'dask'; pip install \"bidzoo[cluster]\""),
+        (missing("torch.nn"), "No module named 'torch.nn'; pip install \"bidzoo[train]\""),
     ],
 )
 def test_an_expected_error_is_one_line(monkeypatch, capsys, problem, line):
@@ -257,7 +257,7 @@ def test_a_package_that_is_missing_costs_no_work(capsys, monkeypatch, tmp_path, 
     for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, name, None)
     said = refused(capsys, monkeypatch, *command.split())
-    assert package in said and said.endswith(f"; pip install 'bidzoo[{extra}]'")
+    assert package in said and said.endswith(f'; pip install "bidzoo[{extra}]"')
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,5 +1,9 @@
 """``bidzoo train`` from the command line."""
 
+import os
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -52,6 +56,32 @@ def test_record_then_fit_then_play(tmp_path):
     assert "imps" in run("ppo", "--start", start, "--against", start, "--out", tmp_path / "ppo", *tiny, *further)
     about = weights.load_weights(tmp_path / "ppo" / "network.safetensors")[1]
     assert about["deals"] == "32000 of packaged train split, 5 of five.npz, 5 of five.npz"
+
+
+def test_curves_that_another_program_has_open_end_no_training(tmp_path, monkeypatch):
+    """As a spreadsheet does on Windows: a line says so, and the same command writes them later."""
+    data, replace, refused = tmp_path / "auctions.npz", os.replace, set()
+    run("record", 60, "--policy", "sayc", "--out", data)
+
+    def refuse(source, target):
+        if Path(target).name in refused:
+            raise PermissionError(13, "Permission denied", source, None, str(target))
+        replace(source, target)
+
+    command = ["sl", data, "--out", tmp_path / "sl", "--width", 16, "--depth", 1, "--every", 1, "--set", "steps=2"]
+    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # no copy is left there
+    for name, lines in (("curves.csv", 2), ("none", 0)):
+        refused |= {name}
+        result = CliRunner().invoke(app, [str(word) for word in command], catch_exceptions=False)
+        assert result.exit_code == 0 and (tmp_path / "sl" / "network.safetensors").exists()
+        said = f"bidzoo: {tmp_path / 'sl' / 'curves.csv'}: cannot be written: permission denied\n"
+        assert result.output.count(said) == lines
+        assert (tmp_path / "sl" / "curves.csv").exists() == (not lines)
+        refused.clear()
+    (tmp_path / "sl" / "curves.png").unlink()
+    refused |= {"curves.png"}
+    assert "curves.png: cannot be written" in run(*command) and not (tmp_path / "sl" / "curves.png").exists()
 
 
 def test_a_deep_gelu_network_goes_through_the_stages(undrawn, tmp_path):

@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 from numba import config
+from numba.misc.appdirs import AppDirs
 
 import bidzoo
 from bidzoo.core import cache
@@ -157,6 +160,27 @@ print(json.dumps([*found, len(result_row.compiled.signatures)]))
 """
     assert run(wait, outside.parent, BIDZOO_COMPILE="background")[0] == [419, 1]
     assert run(USE, outside.parent)[0] == [1019, [899, 929, 959], 4]
+
+
+def test_paths_of_kernels_are_short_enough_for_windows(monkeypatch, capsys):
+    """Of 259 characters; a folder that is too deep is left for the user's cache, which is said."""
+    core = Path(cache.__file__).parent
+    own = [path for path in core.parent.rglob("*.nb?") if re.search(r"-[0-9a-f]{16}\.", path.name)]
+    written = max(len(str(path)) + len(".tmp.0123456789abcdef") - len(f"{core / '__pycache__'}") for path in own)
+    assert len(own) > 100 and written <= cache._LONGEST
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(cache, "_where", "")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    for name in ("NUMBA_CACHE_DIR", cache.READ_ONLY):
+        monkeypatch.setenv(name, "")
+    assert cache.find_cache() and numba.config.CACHE_DIR == ""
+    monkeypatch.setattr(cache, "_LONGEST", 250)
+    assert cache.find_cache()
+    cache.say_where()
+    users = os.environ["NUMBA_CACHE_DIR"]
+    assert users == numba.config.CACHE_DIR == AppDirs("numba", False).user_cache_dir
+    said = f"bidzoo: {core / '__pycache__'}: path too long for compiled kernels, which go to {users}\n"
+    assert capsys.readouterr().err == said
 
 
 def test_an_index_without_its_code_is_no_kernel(used):

@@ -7,8 +7,10 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -361,11 +363,50 @@ def test_the_compiler_is_python_of_the_same_options(tmp_path):
     assert run_row(tmp_path, ROW, "-OO") == (["1", "1"], "")
 
 
-@pytest.mark.parametrize("python", ["''", "None", "'/bin/false'", "'/nowhere/python'"])
+@pytest.mark.parametrize(
+    "python", ["''", "None", "'/bin/false'", "'/nowhere/python'", "sys.executable; sys.frozen = True"]
+)
 def test_where_no_compiler_can_be_begun_the_caller_compiles_and_says_so(tmp_path, python):
     """It ends with an error, as where there may be no more processes, or Python is part of another program."""
     script = ROW.replace("import numpy", f"sys.executable = {python}\nimport numpy")
     assert run_row(tmp_path, script) == (["1", "0"], f"{compiling.SAID}\n")
+
+
+def test_the_compiler_ends_its_work_after_a_process_that_warns_of_nothing(tmp_path):
+    """Python in development mode warns of files and processes that are left; a forked child has no part in them."""
+    script = """
+import os
+from bidzoo.core import compiling
+from bidzoo.core.streams import next_row
+import numpy as np
+while compiling._worker is None:
+    next_row(np.uint64(0))
+if (child := os.fork()) == 0:
+    raise SystemExit(compiling._worker is not None)
+print(os.waitpid(child, 0)[1])
+"""
+    warnings = ("-X", "dev", "-W", "ignore", "-W", "error::ResourceWarning")
+    assert run_row(tmp_path, script, *warnings) == (["0"], "")
+    until = time.monotonic() + 120
+    while not [*tmp_path.rglob("streams.next_row.*.nbc")] and time.monotonic() < until:
+        time.sleep(0.1)
+    assert [*tmp_path.rglob("streams.next_row.*.nbc")]
+
+
+@pytest.mark.parametrize(("status", "is_killed"), [(0, False), (1, False), (-9, True), (0xC000013A, True)])
+def test_a_compiler_that_signals_or_a_console_end_is_killed(monkeypatch, capsys, status, is_killed):
+    """A console of Windows ends its processes with STATUS_CONTROL_C_EXIT."""
+    monkeypatch.setattr(compiling, "_said_killed", False)
+    assert compiling._was_killed(SimpleNamespace(returncode=status)) == is_killed
+    assert capsys.readouterr().err == f"{compiling.KILLED}\n" * is_killed
+
+
+def test_on_windows_the_compiler_has_no_console_and_low_priority(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    flags = {"CREATE_NO_WINDOW": 0x08000000, "CREATE_NEW_PROCESS_GROUP": 0x200, "BELOW_NORMAL_PRIORITY_CLASS": 0x4000}
+    for name, value in flags.items():
+        monkeypatch.setattr(subprocess, name, value, raising=False)
+    assert compiling._apart() == {"creationflags": 0x08004200}
 
 
 def test_a_kernel_of_a_script_is_compiled_by_the_script(tmp_path):

@@ -4,10 +4,14 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
 from functools import partial
+from multiprocessing import util
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -45,6 +49,71 @@ def test_a_meter_moves_while_a_task_works(tmp_path):
         assert 1 <= done <= 2 and 15 <= total <= 17
     done, total = meter.read()  # at this pace the second one takes two seconds
     assert 2 <= done <= 3 and 3 <= total <= 6
+
+
+def test_a_meter_whose_file_is_open_in_another_process_goes_on(tmp_path, monkeypatch):
+    """On Windows it can then neither be replaced nor read."""
+
+    def refuse(path, *more):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    meter = jobs.Meter(str(tmp_path), {"first": 8})
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refuse)
+        with meter.measure("first"):
+            pass
+    assert meter.read() == (0, 8)
+    with meter.measure("first"):
+        pass
+    assert meter.read() == (0, 0)
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert meter.read() == (0, 8)
+
+
+def test_files_are_read_and_written_in_utf_8(tmp_path):
+    script = "import sys; from bidzoo.core import jobs, threads\nthreads.cores()\n"
+    script += "meter = jobs.Meter(sys.argv[1], {'a': 1})\nwith meter.measure('a'): pass\nmeter.read()"
+    strict = ("-X", "warn_default_encoding", "-W", "error::EncodingWarning")
+    subprocess.run([sys.executable, *strict, "-c", script, str(tmp_path)], check=True)
+
+
+@pytest.mark.parametrize("problem", [ProcessLookupError, PermissionError, OSError])
+def test_workers_that_have_ended_are_no_fault(monkeypatch, problem):
+    """To Windows they are processes that may not be killed."""
+    killed = []
+
+    def kill(pid, number):
+        killed.append(pid)
+        raise problem
+
+    monkeypatch.setattr(os, "kill", kill)
+    monkeypatch.setattr(util, "_run_finalizers", lambda priority: None)
+    for processes, expected in (({1: None, 2: None}, [1, 2]), (None, [1, 2])):
+        monkeypatch.setattr(jobs, "_executor", SimpleNamespace(_processes=processes))
+        jobs.kill_workers()
+        assert killed == expected
+
+
+ORPHAN = """
+import multiprocessing, os, sys, time
+from bidzoo.core import jobs
+def work(parent):
+    sys.platform, os.getppid = "win32", lambda: parent  # which does not change there
+    jobs._end_with(parent)
+    print("ready", flush=True)
+    time.sleep(20)
+    print("still there")
+multiprocessing.get_context("fork").Process(target=work, args=(os.getpid(),)).start()
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+def test_a_worker_ends_with_its_parent_on_windows():
+    with subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout.readline() == "ready\n"
+        parent.kill()
+        assert parent.stdout.read() == ""  # the worker had it open
 
 
 def die(number):

@@ -1,6 +1,7 @@
 """Files that outlive kills, full disks and company: locks, appends, and readers that know what must be there."""
 
 import errno
+import fcntl
 import io
 import json
 import os
@@ -17,7 +18,7 @@ from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
 import numpy as np
 import pytest
 
-from bidzoo.core import storage
+from bidzoo.core import compiler, storage
 from bidzoo.core.arrays import EXPANSION, ROOM, Floats, Numbers, Tensor, Text, digest, load_npz, load_tensors
 from bidzoo.core.kernels import without_padding
 from bidzoo.core.options import Checked, Count, Length, NotFinite, Range, Whole, column, integers
@@ -76,7 +77,7 @@ def test_a_file_has_one_writer_whatever_links_lead_to_it(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed there")
 def test_a_lock_is_claimed_on_the_file_that_is_there(tmp_path, monkeypatch):
     """Not on one that its holder removed between opening and claiming: two would hold a lock each."""
-    claims, claim = [], storage._claim
+    claims, claim = [], storage.claim
 
     def slowly(file):
         claims.append(file)
@@ -84,12 +85,89 @@ def test_a_lock_is_claimed_on_the_file_that_is_there(tmp_path, monkeypatch):
             (tmp_path / "a.lock").unlink()
         return claim(file)
 
-    monkeypatch.setattr(storage, "_claim", slowly)
+    monkeypatch.setattr(storage, "claim", slowly)
     lock = Lock(tmp_path / "a")
     assert len(claims) == 2 and (tmp_path / "a.lock").exists()
     with pytest.raises(ValueError, match="already being written"):
         Lock(tmp_path / "a")
     lock.release()
+
+
+class Msvcrt:
+    """Locks of Windows: whoever comes second is refused."""
+
+    LK_NBLCK = 2
+
+    @staticmethod
+    def locking(handle, mode, count):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise PermissionError(errno.EACCES, "Permission denied") from problem
+
+
+@pytest.fixture
+def windows(monkeypatch):
+    """Windows, as far as ``storage`` and ``compiler`` ask for it."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(storage, "msvcrt", Msvcrt, raising=False)
+
+
+def test_on_windows_a_lock_is_closed_before_its_file_is_removed(tmp_path, monkeypatch, windows):
+    """A file that is open stays there. Another process may have it by then, to which it is left."""
+    opened, refused, unlink = [], [], Path.unlink
+    claim = storage.claim
+    monkeypatch.setattr(storage, "claim", lambda file: (opened.append(file), claim(file))[1])
+
+    def remove(path, **more):
+        if refused or not opened[0].closed:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        unlink(path, **more)
+
+    monkeypatch.setattr(Path, "unlink", remove)
+    Lock(tmp_path / "a").release()
+    assert os.listdir(tmp_path) == []
+    refused.append(True)
+    opened.clear()
+    Lock(tmp_path / "a").release()
+    assert os.listdir(tmp_path) == ["a.lock"] and opened[0].closed
+
+
+def fails_to_lock(monkeypatch, number):
+    def flock(file, how):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+@pytest.mark.parametrize("number", [errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS])
+def test_where_the_file_system_has_no_locks_a_line_says_so(tmp_path, monkeypatch, capsys, number):
+    fails_to_lock(monkeypatch, number)
+    for name in ("a", "b"):
+        with Lines(tmp_path / name) as lines:
+            lines.append(b"line")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+    reason = f"no locks here ({os.strerror(number)})"
+    assert capsys.readouterr().err == f"bidzoo: {tmp_path}: {reason}, so let one process at a time write\n"
+
+
+def test_a_lock_that_fails_otherwise_names_the_file(tmp_path, monkeypatch):
+    fails_to_lock(monkeypatch, errno.EIO)
+    with pytest.raises(OSError, match="cannot be written: input/output error") as caught:
+        Lock(tmp_path / "a")
+    assert caught.value.filename == str(tmp_path / "a")
+
+
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_one_process_at_a_time_compiles(tmp_path, monkeypatch, system):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(storage, "msvcrt", Msvcrt, raising=False)
+    with compiler._turn(tmp_path / "kernels"):
+        (path,) = (tmp_path / "kernels").iterdir()
+        with path.open("ab", buffering=0) as other:
+            assert not storage.claim(other)
+    with path.open("ab", buffering=0) as other:
+        assert storage.claim(other)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
@@ -275,6 +353,42 @@ def test_what_cannot_be_written_is_named(tmp_path, monkeypatch):
         check_writable(tmp_path)
     with pytest.raises(ValueError, match="file: a file, expected a folder to write"):
         check_writable(tmp_path / "file", folder=True)
+
+
+def test_a_drive_that_is_not_there_is_named(tmp_path, monkeypatch):
+    """As on Windows, where nothing above the file need exist."""
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/f: there is no /$"):
+        check_writable(tmp_path / "f")
+
+
+def test_on_windows_a_file_that_is_open_is_tried_again(tmp_path, monkeypatch, windows):
+    """By a reader, a virus scanner or an indexer; who keeps it open too long is an error that names the file."""
+    replace, refusals = os.replace, [True, True]
+
+    def refuse(source, target):
+        if refusals and refusals.pop():
+            raise PermissionError(errno.EACCES, "Permission denied", source, None, target)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    replace_file(tmp_path / "a.json", b"whole")
+    assert (tmp_path / "a.json").read_bytes() == b"whole" and not refusals
+    refusals[:] = [True]
+    storage.patiently(lambda: refuse(str(tmp_path / "a.json"), str(tmp_path / "b.json")))
+    storage.patiently((tmp_path / "b.json").unlink, missing_ok=True)
+    assert not [*tmp_path.iterdir()]
+    replace_file(tmp_path / "a.json", b"whole")
+    monkeypatch.setattr(storage, "_PATIENCE", 0.1)
+    refusals[:] = [True] * 1000
+    with pytest.raises(PermissionError, match="cannot be written: permission denied") as caught:
+        replace_file(tmp_path / "a.json", b"again", backup=False)
+    assert caught.value.filename == str(tmp_path / "a.json") and len(refusals) > 980  # tried some times
+    monkeypatch.setattr(sys, "platform", "linux")  # where nothing but the rights of the folder refuses it
+    refusals[:] = [True]
+    with pytest.raises(PermissionError, match="cannot be written: permission denied"):
+        replace_file(tmp_path / "a.json", b"again", backup=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
 def test_a_device_is_not_replaced(tmp_path):

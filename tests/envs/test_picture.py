@@ -87,7 +87,7 @@ def test_text_is_escaped() -> None:
 
 def test_pixels_without_pillow_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match=r"pip install 'bidzoo\[picture\]'"):
+    with pytest.raises(ImportError, match=r'pip install "bidzoo\[picture\]"'):
         Picture(10, 10).pixels()
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from textwrap import dedent
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import pytest
 
 import bidzoo
 from bidzoo.benchmarks.results import Estimate, ResultTable
-from bidzoo.envs import render
+from bidzoo.envs import comm_v0, minibridge_v0, render
 from bidzoo.registry import GAMES
 from bidzoo.wrappers.gymnasium import single_agent, single_agent_vector
 
@@ -26,6 +27,18 @@ TABLES = 3
 def first(mask):
     """The first legal action, a table or many."""
     return np.asarray(mask).argmax(-1)
+
+
+def test_what_a_wrapper_adds_to_the_modes_of_an_environment_is_its_own():
+    """As PettingZoo's ``CaptureStdoutWrapper`` adds one."""
+    for make in (bidzoo.make, single_agent, lambda name, **more: single_agent_vector(name, 2, **more)):
+        env = make("comm_v0", **({} if make is bidzoo.make else {"partner": "random"}))
+        changed = env.metadata["render_modes"]
+        changed.append("own")
+        others = [make("minibridge_v0", **({} if make is bidzoo.make else {"partner": "random"})), type(env.unwrapped)]
+        others += [single_agent, bidzoo.make("comm_v0"), comm_v0.raw_env, comm_v0.raw_env.__base__]
+        assert all(other.metadata["render_modes"] == [*render.MODES] for other in others)
+    assert minibridge_v0.raw_env.metadata["render_modes"] is not comm_v0.raw_env.metadata["render_modes"]
 
 
 @pytest.mark.parametrize("mode", ["ansi", "svg", "rgb_array"])
@@ -214,6 +227,23 @@ class TestWindow:
                 print(problem)
             """)
         assert "bidzoo[picture]" in words
+
+    @pytest.mark.parametrize("place", ["thread", "ssh"])
+    def test_on_macos_there_is_text_where_a_window_would_end_the_process(self, monkeypatch, place):
+        def end():
+            raise AssertionError("tkinter ends the process")
+
+        monkeypatch.setattr(sys, "platform", "darwin")
+        monkeypatch.setitem(sys.modules, "tkinter", SimpleNamespace(Tk=end, TclError=ValueError))
+        monkeypatch.delenv("SSH_CONNECTION", raising=False)
+        if place == "ssh":
+            monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 50000 192.0.2.2 22")
+            assert render._find_place("bidzoo") is None
+        else:
+            with ThreadPoolExecutor(1) as thread:
+                assert thread.submit(render._find_place, "bidzoo").result() is None
+            with pytest.raises(AssertionError, match="tkinter"):
+                render._find_place("bidzoo")
 
     def test_without_tkinter_the_error_says_what_to_install(self, monkeypatch):
         monkeypatch.setenv("DISPLAY", ":0")

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore")]  # 
 
 @pytest.fixture
 def supersuit():
-    return pytest.importorskip("supersuit", reason="no SuperSuit here: pip install 'bidzoo[integrations]'")
+    return pytest.importorskip("supersuit", reason='no SuperSuit here: pip install "bidzoo[integrations]"')
 
 
 @pytest.mark.parametrize("env_id", GAMES)

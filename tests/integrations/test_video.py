@@ -11,7 +11,7 @@ ACTIONS = 3
 
 @pytest.fixture
 def moviepy():
-    return pytest.importorskip("moviepy", reason="no moviepy here: pip install 'bidzoo[video]'")
+    return pytest.importorskip("moviepy", reason='no moviepy here: pip install "bidzoo[video]"')
 
 
 def film(moviepy, path):

@@ -29,6 +29,14 @@ def start(client, **more):
     return client.post("/api/new", body)
 
 
+def test_on_windows_a_port_has_one_server():
+    """There an address that may be used again may be used by two at once."""
+    script = "import sys, http.server, bidzoo.play.api; sys.platform = 'win32'\n"
+    script += "from bidzoo.play.server import PlayServer; print(PlayServer.allow_reuse_address)"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n" and PlayServer.allow_reuse_address
+
+
 # ---- every route -----------------------------------------------------------------------------
 
 

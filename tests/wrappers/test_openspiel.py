@@ -1,5 +1,8 @@
 """bidzoo's games inside OpenSpiel: its own shared tests, its algorithms, its counts."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pyspiel
 import pytest
@@ -67,6 +70,36 @@ def test_shared_api_on_a_partial_tree(name):
 @pytest.mark.parametrize("env_id", GAMES)
 def test_shared_simulation(env_id):
     games_sim_test.GamesSimTest().sim_game(pyspiel.load_game(openspiel.NAMES[env_id]))
+
+
+RESPONSE = """
+import pyspiel
+import bidzoo.wrappers.openspiel
+from open_spiel.python import policy
+from open_spiel.python.algorithms import best_response
+game = pyspiel.load_game("python_bidzoo_simple_bidding")
+uniform = pyspiel.UniformRandomPolicy(game)  # in a variable, as the page says
+print(pyspiel.TabularBestResponse(game, 0, uniform).value_from_state(game.new_initial_state()))
+response = best_response.CPPBestResponsePolicy(game, 0, policy.UniformRandomPolicy(game))
+print(response.value(game.new_initial_state()))
+"""
+
+
+def test_best_responses_as_the_page_says():
+    told = subprocess.run([sys.executable, "-c", RESPONSE], capture_output=True, text=True, check=True)
+    one, other = map(float, told.stdout.split())
+    assert one == pytest.approx(other) and one > 1
+
+
+@pytest.mark.parametrize("name", openspiel.NAMES.values())
+def test_information_states_are_tensors_where_the_type_says_so(name):
+    """Elsewhere the tensor is empty, as in OpenSpiel's own Python games; observations are encoded in all games."""
+    game = pyspiel.load_game(name)
+    state = game.new_initial_state()
+    state.apply_action(0)
+    size = game.observation_tensor_size() if game.get_type().provides_information_state_tensor else 0
+    assert len(state.information_state_tensor(0)) == game.information_state_tensor_size() == size
+    assert len(state.observation_tensor(0)) == game.observation_tensor_size() > 0
 
 
 @pytest.mark.parametrize("env_id", ["bridge_bidding_v0", "bridge_v0", "spades_v0"])

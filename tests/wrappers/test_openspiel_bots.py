@@ -1,5 +1,8 @@
 """Policies as bots, bots as policies, and OpenSpiel's bridge against ours board for board."""
 
+import copy
+import pickle
+
 import numpy as np
 import pyspiel
 import pytest
@@ -118,6 +121,17 @@ def opening(game, deal, bot):
     while state.current_player() != bot.player:
         state.apply_action(0)
     return bot.step(state)
+
+
+def test_a_bot_goes_to_another_process():
+    """A copy is one at its first episode."""
+    game = pyspiel.load_game("python_bidzoo_bridge_bidding(boards=60)")
+    bot = PolicyBot("random", 1, seed=5)
+    calls = [opening(game, deal, bot) for deal in range(20)]
+    bot.restart()
+    for twin in (pickle.loads(pickle.dumps(bot)), copy.deepcopy(bot)):
+        assert (twin.policy, twin.player, twin.seed) == ("random", 1, 5)
+        assert calls == [opening(game, deal, twin) for deal in range(20)]
 
 
 def test_a_bot_draws_other_numbers_on_each_deal_and_in_each_episode():

@@ -18,6 +18,7 @@ import csv
 import io
 import json
 import math
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -462,15 +463,24 @@ class Checkpoint(Closing):
         return fields
 
     def _write_files(self) -> None:
-        """Write the weights and curves that differ from the checkpoint's, once there is a measurement."""
+        """Write the weights and curves that differ from the checkpoint's, once there is a measurement.
+
+        Curves that another program has open on Windows are not worth the training: a line says so, and the next
+        measurement writes them.
+        """
         if not self.rows:
             return
-        files = {f"{name}.safetensors": content for name, content in self.networks.items()}
-        for name, content in {**files, "curves.csv": self._curves()}.items():
-            path = self.path / name
-            if not path.exists() or path.read_bytes() != content:
-                sweep(path)
-                replace_file(path, content)
+        for name, content in self.networks.items():
+            self._write_changed(self.path / f"{name}.safetensors", content)
+        try:
+            self._write_changed(self.path / "curves.csv", self._curves(), backup=False)
+        except PermissionError as problem:
+            print(f"bidzoo: {problem.filename}: {problem.strerror}", file=sys.stderr)
+
+    def _write_changed(self, path: Path, content: bytes, backup: bool = True) -> None:
+        if not path.exists() or path.read_bytes() != content:
+            sweep(path)
+            replace_file(path, content, backup)
 
     def _curves(self) -> bytes:
         """``curves.csv``: columns in order of appearance."""
@@ -521,5 +531,5 @@ def draw_curves(path: str | Path) -> Path:
     FigureCanvasAgg(figure).print_png(content)
     out = path.with_suffix(".png")
     sweep(out)
-    replace_file(out, content.getvalue())
+    replace_file(out, content.getvalue(), backup=False)
     return out

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bidzoo.core import jobs
 from bidzoo.core.cards import NUM_CARDS, SEATS, STRAINS
 from bidzoo.core.kernels import I8, I64, U8, States
-from bidzoo.core.storage import Lock, journaled, sweep
+from bidzoo.core.storage import Lock, journaled, patiently, sweep
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.deals import (
     TRICK_BYTES,
@@ -55,7 +55,8 @@ def _solver() -> ModuleType:
     spec = package and PathFinder.find_spec("endplay._dds", package.submodule_search_locations)
     if not spec or not spec.loader:
         raise ImportError(
-            "solving deals needs endplay 0.5 (pip install 'endplay<0.6'; it has no wheel for Python 3.14)"
+            'solving deals needs endplay 0.5 (pip install "endplay<0.6"; it has no wheel for Python 3.14 and none for '
+            "Windows on ARM)"
         )
     if spec.name not in sys.modules:
         module = module_from_spec(spec)
@@ -272,7 +273,7 @@ def generate(
     sweep(out)
     result = DealSet.of(hands, tricks, str(path))
     result.save(out, {**provenance, "tables": f"endplay {version('endplay')}"})
-    path.unlink(missing_ok=True)
+    patiently(path.unlink, missing_ok=True)
     return result
 
 
@@ -292,6 +293,6 @@ def _known(out: Path, provenance: dict[str, Any]) -> DealSet:
     if len(hands) == count:
         journal = out.with_name(out.name + ".journal")
         lock = Lock(journal)  # a killed run may have left this journal
-        journal.unlink(missing_ok=True)
+        patiently(journal.unlink, missing_ok=True)
         lock.release()
     return DealSet.of(hands, tricks, str(out))

@@ -54,7 +54,7 @@ def train(model: MaskablePPO, out: Path, steps: int = STEPS, rounds: int = ROUND
 
 
 def tensorboard() -> bool:
-    """Whether TensorBoard is installed (``pip install 'bidzoo[sb3]'`` brings it)."""
+    """Whether TensorBoard is installed (``pip install "bidzoo[sb3]"`` brings it)."""
     try:
         import torch.utils.tensorboard  # noqa: F401
     except ImportError:
