@@ -153,8 +153,9 @@ def menu() -> list[dict[str, Any]]:
     """The offers as plain data, with the agents of each."""
     return [
         {
-            **asdict(entry),
+            "id": entry.id,
             "title": entry.title,
+            **asdict(entry),
             "about": registry.summary(entry.id),
             "usual": usual_seats(entry.id),
             "options": [{**asdict(o), "words": [str(word) for word in o.words or o.values]} for o in entry.options],
