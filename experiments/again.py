@@ -23,7 +23,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import say
+from bidzoo.cli.showing import say
 from bidzoo.core.schema import json_value, shortened
 from bidzoo.core.storage import replace_file
 

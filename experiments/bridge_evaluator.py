@@ -16,7 +16,8 @@ from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.benchmarks.bridge import is_game
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
-from bidzoo.cli.options import Json, measured
+from bidzoo.cli.options import Json
+from bidzoo.cli.showing import measured
 from bidzoo.core.cards import NOTRUMP, held, high_card_points
 from bidzoo.core.kernels import F64, I64, Bool
 from bidzoo.core.threads import kernel_threads

@@ -19,7 +19,8 @@ from bidzoo.agents.bridge.belief import WHO
 from bidzoo.agents.bridge.bmcs import Bmcs, Solver
 from bidzoo.agents.bridge.natural.knowledge import evaluate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
-from bidzoo.cli.options import Json, Seed, Workers, measured
+from bidzoo.cli.options import Json, Seed, Workers
+from bidzoo.cli.showing import measured
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I64, States
 from bidzoo.core.streams import Streams

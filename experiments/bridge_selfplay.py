@@ -20,7 +20,7 @@ from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Record
 from bidzoo.benchmarks.results import Measured, Report, ResultTable
-from bidzoo.cli import options as cli
+from bidzoo.cli import options, showing
 from bidzoo.core.bits import count_row, nth_row
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I64, U8, batched
@@ -155,17 +155,17 @@ def main(
         list[str] | None, typer.Option(help="Network: none, a packaged one, or DEPTHxWIDTH; may be repeated.")
     ] = None,
     boards: Annotated[list[int] | None, typer.Option(min=1, help="Boards of a batch; may be repeated.")] = None,
-    device: cli.Device = "cpu",
-    threads: cli.Threads = 1,
+    device: options.Device = "cpu",
+    threads: options.Threads = 1,
     rounds: Annotated[int, typer.Option(min=1, help="Batches of each size; the fastest counts.")] = 3,
     limit: Annotated[float, typer.Option(help="Seconds of a batch after which larger ones are left out.")] = 20.0,
-    seed: cli.Seed = 0,
-    json: cli.Json = None,
+    seed: options.Seed = 0,
+    json: options.Json = None,
 ) -> None:
     """Measure decisions a second of self-play, and what they are spent on."""
     options = Options(device, threads, rounds, limit, seed)
     chosen, sizes = network or NETWORKS, sorted(boards or BOARDS)
-    cli.measured("selfplay", seed, json, lambda report: tables(chosen, sizes, options, report))
+    showing.measured("selfplay", seed, json, lambda report: tables(chosen, sizes, options, report))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, p
 from bidzoo.agents.policy import told_apart
 from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
-from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.cli.options import Json, Seed
+from bidzoo.cli.showing import measured
 from bidzoo.core.kernels import Bool
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions

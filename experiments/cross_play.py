@@ -14,7 +14,8 @@ from bidzoo.benchmarks.bridge import Boards, line_up
 from bidzoo.benchmarks.experts import EXPERTS
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Figure, Measured, Report, ResultTable, silent
-from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.cli.options import Json, Seed
+from bidzoo.cli.showing import measured
 
 AGENTS = ("sayc", "sl", "rl", "ppo", *EXPERTS)
 MEAN = "mean IMPs a board"  # over the four systems

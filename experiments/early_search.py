@@ -16,7 +16,8 @@ from bridge_search import open_decisions
 from bidzoo import agents
 from bidzoo.agents.bridge.bmcs import Bmcs
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
-from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.cli.options import Json, Seed
+from bidzoo.cli.showing import measured
 
 AGENTS = ("rpi-bmcs", "bmcs-sl")
 WHOLE: dict[str, Any] = {"opportunity_cost": 0.0, "p_max": 8000}  # as both were before

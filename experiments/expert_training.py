@@ -19,7 +19,8 @@ import typer
 from bidzoo.agents.bridge import network, trainer
 from bidzoo.agents.bridge.expert import BIDS, SIDE, ExpertNetwork, Experts
 from bidzoo.benchmarks.training import Stage
-from bidzoo.cli import options as cli
+from bidzoo.cli import options
+from bidzoo.cli.settings import parse
 from bidzoo.cli.train import run_stage
 from bidzoo.core.arrays import Numbers, Plan, digest, load_npz
 from bidzoo.core.kernels import I8, I64, Bool
@@ -293,13 +294,13 @@ def main(
     kind: Annotated[Literal["mlp", "stages"], typer.Option(help="Kind of network.")] = "stages",
     width: Annotated[int, typer.Option(min=1, help="Neurons in a layer.")] = 448,
     depth: Annotated[int, typer.Option(min=1, help="Hidden layers.")] = 3,
-    settings: cli.Set = None,
+    settings: options.Set = None,
     every: Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")] = 1000,
     out: Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")] = Path("runs/expert"),
-    threads: cli.Threads = 1,
+    threads: options.Threads = 1,
 ) -> None:
     """Learn the calls of four bidding systems, each against each."""
-    chosen = cli.parse(Options, settings, architecture=Experts(width, depth, kind))
+    chosen = parse(Options, settings, architecture=Experts(width, depth, kind))
     auctions = SystemAuctions.load(data)
     validation = SystemPositions(auctions, auctions.split("validation"))
     source = f"{data.name}, {len(auctions.stray)} auctions"

@@ -41,7 +41,8 @@ from bidzoo.benchmarks.bridge import Boards, contestant
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable, published
 from bidzoo.cli import train
-from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.cli.options import Json, Seed
+from bidzoo.cli.showing import measured
 from bidzoo.core.kernels import F64
 
 START = Path(__file__).parent / "weights" / "a2c-early.safetensors"

@@ -30,7 +30,8 @@ import typer
 from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks import leaderboard, printing, results
 from bidzoo.cli.main import app
-from bidzoo.cli.options import Json, Seed, say
+from bidzoo.cli.options import Json, Seed
+from bidzoo.cli.showing import say
 from bidzoo.core.kernels import I8, I64, States
 from bidzoo.core.streams import Streams
 

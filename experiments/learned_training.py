@@ -34,7 +34,8 @@ from bidzoo.agents.spades.policy_iteration import (
     player_of,
 )
 from bidzoo.benchmarks.training import Stage
-from bidzoo.cli import options as cli
+from bidzoo.cli import options
+from bidzoo.cli.settings import parse
 from bidzoo.cli.train import run_stage
 from bidzoo.core.arrays import Arrays
 from bidzoo.core.compiling import wait_always
@@ -188,14 +189,16 @@ class Trainer:
 
 
 def main(
-    settings: cli.Set = None,
+    settings: options.Set = None,
     every: Annotated[int, typer.Option(min=1, help="Passes between measurements and checkpoints.")] = 1,
-    out: Annotated[Path, cli.output("Folder of checkpoint, curves and weights.", folder=True)] = Path("runs/learned"),
-    threads: cli.Threads = 1,
+    out: Annotated[Path, options.output("Folder of checkpoint, curves and weights.", folder=True)] = Path(
+        "runs/learned"
+    ),
+    threads: options.Threads = 1,
 ) -> None:
     """Learn to bid and to play Spades, by policy iteration that plays on from every choice."""
     wait_always()
-    trainer: Any = Trainer(cli.parse(LearnedOptions, settings))
+    trainer: Any = Trainer(parse(LearnedOptions, settings))
     run_stage(Stage(trainer, {}), out, every, threads)
 
 

@@ -21,7 +21,8 @@ import typer
 from bidzoo import agents
 from bidzoo.benchmarks.results import Measured, Report, ResultTable, silent
 from bidzoo.benchmarks.throughput import PEERS, Work, asked, slice_of
-from bidzoo.cli.options import Json, measured
+from bidzoo.cli.options import Json
+from bidzoo.cli.showing import measured
 from bidzoo.registry import GAMES
 
 BRIDGE = "bridge_bidding_v0"

@@ -19,7 +19,8 @@ import typer
 
 from bidzoo.benchmarks import throughput
 from bidzoo.benchmarks.throughput import TABLES, Contestant, Work, aec, batched
-from bidzoo.cli.options import Json, measured
+from bidzoo.cli.options import Json
+from bidzoo.cli.showing import measured
 from bidzoo.core.cards import NUM_CALLS, TO_PGX, held
 from bidzoo.core.threads import kernel_threads
 from bidzoo.envs.bridge.deals import RELABELLINGS, packaged

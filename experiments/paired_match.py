@@ -20,7 +20,8 @@ from bidzoo.agents.bridge.selfplay import bidders
 from bidzoo.agents.policy import told_apart
 from bidzoo.benchmarks.match import Match, duplicate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
-from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.cli.options import Json, Seed
+from bidzoo.cli.showing import measured
 from bidzoo.core.kernels import F64, I64, Bool, States
 from bidzoo.envs.bridge.bidder import points_row
 from bidzoo.envs.bridge.game import Bridge

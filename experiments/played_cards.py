@@ -18,7 +18,8 @@ import typer
 from bidzoo.benchmarks import records
 from bidzoo.benchmarks.records import Record
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
-from bidzoo.cli.options import Json, measured
+from bidzoo.cli.options import Json
+from bidzoo.cli.showing import measured
 from bidzoo.core.cards import VULNERABILITIES, seat_number
 from bidzoo.core.kernels import I64
 from bidzoo.envs.bridge.board import contract_numbers

@@ -30,7 +30,8 @@ from bidzoo import agents
 from bidzoo.benchmarks import leaderboard, match, records, replay
 from bidzoo.benchmarks.results import Measured, Report, ResultTable
 from bidzoo.cli.main import app
-from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.cli.options import Json, Seed
+from bidzoo.cli.showing import measured
 from bidzoo.core.storage import Journal, Lines, replace_file
 from bidzoo.envs.bridge.deals import packaged, read_boards
 from bidzoo.envs.bridge.formats import lin, pbn

@@ -14,7 +14,8 @@ from typing import Annotated
 import typer
 
 from bidzoo.benchmarks.results import Measured, Report, ResultTable, silent
-from bidzoo.cli.options import Json, measured
+from bidzoo.cli.options import Json
+from bidzoo.cli.showing import measured
 from bidzoo.core import compiling
 
 BATCH = """

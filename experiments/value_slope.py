@@ -23,7 +23,8 @@ from bidzoo.agents.bridge.network import Network, weights_of
 from bidzoo.agents.bridge.rpi import Options
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
-from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.cli.options import Json, Seed
+from bidzoo.cli.showing import measured
 from bidzoo.core.kernels import F64, I64
 from bidzoo.envs.bridge.game import Bridge
 

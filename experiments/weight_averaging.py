@@ -18,7 +18,8 @@ import typer
 from learned_training import HALF, rounded
 
 from bidzoo.agents.bridge.network import PACKAGED, Network, load_weights, save_weights
-from bidzoo.cli.options import output, say
+from bidzoo.cli.options import output
+from bidzoo.cli.showing import say
 from bidzoo.core.kernels import F64
 
 

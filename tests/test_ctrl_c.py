@@ -26,7 +26,7 @@ import typer
 from bidzoo import __version__
 from bidzoo.benchmarks import leaderboard, results
 from bidzoo.cli.main import app
-from bidzoo.cli.options import STATUS
+from bidzoo.cli.stopping import STATUS
 from bidzoo.core.cards import call_number
 from bidzoo.envs.bridge.deals import pack_hands, packaged
 
@@ -221,10 +221,10 @@ def test_ctrl_c(command: str, files: Path, times: results.ResultTable, tmp_path:
 
 WAITS = """
 import signal, sys, threading
-from bidzoo.cli import options
+from bidzoo.cli import stopping
 signal.signal(signal.SIGINT, lambda *_: None)  # nothing interrupts a thread that waits for a lock, as on Windows
 sys.platform = "win32"
-options.watch()
+stopping.watch()
 lock = threading.Lock()
 print("ready", flush=True)
 with lock:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bidzoo.cli.options import STATUS
+from bidzoo.cli.stopping import STATUS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups")
 
@@ -22,7 +22,7 @@ COMMAND = HEARS + "from bidzoo.cli.main import main; main()"
 KERNEL = """
 import threading, time
 import numba, numpy
-from bidzoo.cli import options
+from bidzoo.cli import stopping
 
 @numba.njit(nogil=True)
 def spin(x, begun):
@@ -36,7 +36,7 @@ def tell():
         time.sleep(0.01)
     print("spinning", flush=True)
 
-options.watch()
+stopping.watch()
 begun = numpy.zeros(1, numpy.int64)
 threading.Thread(target=tell, daemon=True).start()
 spin(1, begun)

@@ -8,18 +8,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bidzoo.cli.options import (
-    MOST_BOARDS,
-    Json,
-    Seed,
-    Workers,
-    agent_names,
-    measured,
-    not_empty,
-    output,
-    say,
-    suite_ledger,
-)
+from bidzoo.cli.options import MOST_BOARDS, Json, Seed, Workers, agent_names, not_empty, output
+from bidzoo.cli.showing import measured, say
+from bidzoo.cli.stopping import suite_ledger
 
 app = typer.Typer(invoke_without_command=True)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import LAST_BOARD, MOST_BOARDS, Host, counted, say
+from bidzoo.cli.options import LAST_BOARD, MOST_BOARDS, Host
+from bidzoo.cli.showing import counted, say
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from bidzoo.cli.options import counted, going_on, progress, say
+from bidzoo.cli.showing import counted, progress, say
+from bidzoo.cli.stopping import going_on
 from bidzoo.core.compiling import POLICIES, VARIABLE, few_collections
 from bidzoo.core.jobs import Meter, meanwhile
 from bidzoo.core.kernels import MANY

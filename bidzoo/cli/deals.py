@@ -8,21 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 import typer
 
-from bidzoo.cli.options import (
-    LEFT_OUT,
-    MOST_BOARDS,
-    Strict,
-    Workers,
-    check_new,
-    counted,
-    finish,
-    going_on,
-    kept_until_the_end,
-    output,
-    progress,
-    say,
-    solving,
-)
+from bidzoo.cli.options import MOST_BOARDS, Strict, Workers, check_new, output
+from bidzoo.cli.showing import LEFT_OUT, counted, finish, progress, say, solving
+from bidzoo.cli.stopping import going_on, kept_until_the_end
 from bidzoo.core.schema import json_text
 from bidzoo.core.storage import replace_file
 

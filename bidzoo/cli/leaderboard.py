@@ -13,15 +13,12 @@ from bidzoo.cli.options import (
     Workers,
     agent,
     agent_names,
-    in_runs,
     output,
-    plain_name,
-    progress,
-    say,
     seated,
-    suite_ledger,
     workers_beside,
 )
+from bidzoo.cli.showing import in_runs, plain_name, progress, say
+from bidzoo.cli.stopping import suite_ledger
 from bidzoo.core.schema import visible
 from bidzoo.core.storage import check_writable
 

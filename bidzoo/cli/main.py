@@ -14,7 +14,21 @@ import typer
 from typer.core import TyperGroup
 
 from bidzoo import __version__
-from bidzoo.cli import bench, bluechip, compiling, deals, exploit, leaderboard, match, options, play, train
+from bidzoo.cli import (
+    bench,
+    bluechip,
+    compiling,
+    deals,
+    exploit,
+    leaderboard,
+    match,
+    options,
+    play,
+    settings,
+    showing,
+    stopping,
+    train,
+)
 from bidzoo.core import plugins
 from bidzoo.core.jobs import WorkersDiedError
 from bidzoo.core.options import UnknownOptionError, choose_from
@@ -56,7 +70,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        options.say(f"bidzoo {__version__}")
+        showing.say(f"bidzoo {__version__}")
         raise typer.Exit
 
 
@@ -72,13 +86,13 @@ def everywhere(
 ) -> None:
     """Bidding games and the agents that play them: look, play, compare, measure, train."""
     if context.invoked_subcommand is None:  # alone it is a question, not a slip
-        options.say(context.get_help())
+        showing.say(context.get_help())
         raise typer.Exit
     os.environ["BIDZOO_BACKEND"] = backend
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # agents are named ``module:Name`` from the folder that one works in
     if context.invoked_subcommand not in WAITING:
-        context.with_resource(options.never_silent())
+        context.with_resource(showing.never_silent())
 
 
 @app.command("list")
@@ -114,7 +128,7 @@ def list_all(
         if env_id is None or (entry.plays(env_id) if entry.games else False)
     ]
     if json:
-        options.say(dumps({"environments": games, "agents": named}, indent=1, ensure_ascii=False))
+        showing.say(dumps({"environments": games, "agents": named}, indent=1, ensure_ascii=False))
     else:
         _show_list(games, named)
 
@@ -131,7 +145,7 @@ def _show_one(name: str) -> None:
     game = registry.entries()[env_id]
     facts = {"Gymnasium id": game.gymnasium_id, "package": game.source}
     _show_facts(f"{env_id}: {registry.summary(env_id)}", facts)
-    options.show_options(registry.options(env_id), registry.option_words(env_id))
+    settings.show_options(registry.options(env_id), registry.option_words(env_id))
 
 
 def _show_agent(agent: str) -> None:
@@ -153,12 +167,12 @@ def _show_agent(agent: str) -> None:
         found.get("unit", ""): _strength(found),
     }
     _show_facts(f"{agent}: {entry.summary}", facts)
-    options.show_options(defaults, agents.option_words(agent))
+    settings.show_options(defaults, agents.option_words(agent))
 
 
 def _show_facts(title: str, facts: dict[str, str]) -> None:
     lines = [title, *(f"{fact}: {value}" for fact, value in facts.items() if value), ""]
-    options.say("\n".join(fill(line, 78, subsequent_indent="    ") for line in lines))
+    showing.say("\n".join(fill(line, 78, subsequent_indent="    ") for line in lines))
 
 
 def _measured(name: str, env_id: str | None) -> dict[str, Any]:
@@ -192,7 +206,7 @@ def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None
             )
         tables += [table] * bool(table.rows)
     show(tables)
-    options.say(f"{agents.MEASURED}\nGames, papers and what an agent needs: bidzoo list --json")
+    showing.say(f"{agents.MEASURED}\nGames, papers and what an agent needs: bidzoo list --json")
 
 
 def _strength(found: dict[str, Any]) -> str:
@@ -228,7 +242,7 @@ def main(commands: Callable[[], Any] | None = None) -> None:
     What other people's code raises, ``SystemExit`` too, keeps its traceback from their first frame on; status 1.
     """
     _open_closed_streams()
-    options.watch()
+    stopping.watch()
     warnings.showwarning = _show_once
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape", "backslashreplace"):
@@ -236,11 +250,11 @@ def main(commands: Callable[[], Any] | None = None) -> None:
     try:
         (commands or app)()
     except BaseException as problem:
-        lost = not isinstance(problem, SystemExit | KeyboardInterrupt) and options.is_stopped()
-        status = options.STATUS if lost else _status_of(problem)
-        if status == options.STATUS:
-            options.end_workers()
-        options.leave_if_stopped(status)
+        lost = not isinstance(problem, SystemExit | KeyboardInterrupt) and stopping.is_stopped()
+        status = stopping.STATUS if lost else _status_of(problem)
+        if status == stopping.STATUS:
+            stopping.end_workers()
+        stopping.leave_if_stopped(status)
         _forget_what_cannot_be_written()
         raise SystemExit(status) from None
 
@@ -268,7 +282,7 @@ def _forget_what_cannot_be_written() -> None:
 def _status_of(problem: BaseException) -> Any:
     """The exit status after ``problem``, which standard error explains; a slip of ours is raised again."""
     if isinstance(problem, KeyboardInterrupt):
-        return options.STATUS
+        return stopping.STATUS
     if (refusal := plugins.refusal_of(problem)) is not None:
         sys.stderr.write(visible(f"bidzoo: {refusal}\n"))
         return 2

@@ -21,21 +21,14 @@ from bidzoo.cli.options import (
     Workers,
     agent,
     agent_names,
-    counted,
-    finish,
     game_names,
-    game_settings,
-    going_on,
-    in_runs,
     output,
-    plain_name,
-    progress,
-    say,
     seated,
-    solving,
-    suite_ledger,
     workers_beside,
 )
+from bidzoo.cli.settings import game_settings
+from bidzoo.cli.showing import counted, finish, in_runs, plain_name, progress, say, solving
+from bidzoo.cli.stopping import going_on, suite_ledger
 from bidzoo.core.schema import shortened
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import LAST_BOARD, Host, game_names, not_empty, output, say, solving
+from bidzoo.cli.options import LAST_BOARD, Host, game_names, not_empty, output
+from bidzoo.cli.showing import say, solving
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import State

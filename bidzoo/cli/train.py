@@ -16,20 +16,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from bidzoo.cli.options import (
-    MOST_BOARDS,
-    Device,
-    Set,
-    Threads,
-    agent_names,
-    counted,
-    going_on,
-    kept_until_the_end,
-    output,
-    parse,
-    progress,
-    say,
-)
+from bidzoo.cli.options import MOST_BOARDS, Device, Set, Threads, agent_names, output
+from bidzoo.cli.settings import parse
+from bidzoo.cli.showing import counted, progress, say
+from bidzoo.cli.stopping import going_on, kept_until_the_end
 
 app = typer.Typer(no_args_is_help=True, help="Train the agents that learn.")
 

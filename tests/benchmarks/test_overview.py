@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bidzoo.benchmarks import overview, printing, results
-from bidzoo.cli import options
+from bidzoo.cli import showing
 from bidzoo.cli.main import app
 
 
@@ -44,15 +44,15 @@ def test_published_results_beside_ours_then_speed_then_search(tmp_path, monkeypa
 
 def test_a_command_that_works_says_so(monkeypatch, capsys):
     """Where no bar is seen, a line after a while; none from what is quick."""
-    monkeypatch.setattr(options, "SILENCE", 0.05)
-    with options.progress() as report:
+    monkeypatch.setattr(showing, "SILENCE", 0.05)
+    with showing.progress() as report:
         report("boards", 3, 1000)
         ends = time.monotonic() + 10
         while not (said := capsys.readouterr().err) and time.monotonic() < ends:
             time.sleep(0.02)
     assert said.startswith("boards: 3 of 1,000, ")
-    monkeypatch.setattr(options, "SILENCE", 60.0)
-    with options.progress() as report:
+    monkeypatch.setattr(showing, "SILENCE", 60.0)
+    with showing.progress() as report:
         report("boards", 3, 1000)
     assert capsys.readouterr().err == ""
 
@@ -69,7 +69,7 @@ def test_every_part_of_a_measurement_is_shown_when_it_is_ready(tmp_path, monkeyp
         raise ValueError("the second part fails")
 
     with pytest.raises(ValueError, match="second"):
-        options.measured("x", 0, tmp_path / "x.json", first, second)
+        showing.measured("x", 0, tmp_path / "x.json", first, second)
     assert shown == [["a"]]
 
 
@@ -78,6 +78,6 @@ def test_a_measurement_does_not_write_over_one_with_other_options(monkeypatch):
     for boards in ("100", "200", "100"):
         monkeypatch.setattr("sys.argv", ["bidzoo", "bench", "x", "--boards", boards])
         table = results.ResultTable("a", ["boards"], [{"boards": boards}])
-        options.measured("x", 0, None, lambda _, table=table: ([table], []))
+        showing.measured("x", 0, None, lambda _, table=table: ([table], []))
     files = [results.load(path) for path in Path("runs").glob("x-*.json")]
     assert sorted(file["tables"][0].rows[0]["boards"] for file in files) == ["100", "200"]

@@ -21,8 +21,9 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents, registry
 from bidzoo.benchmarks import bridge, experts, leaderboard, printing, results
-from bidzoo.cli import main, options
-from bidzoo.cli.options import LAST_BOARD, progress
+from bidzoo.cli import main, showing
+from bidzoo.cli.options import LAST_BOARD
+from bidzoo.cli.showing import progress
 from bidzoo.core import plugins
 from bidzoo.core.jobs import WorkersDiedError
 from bidzoo.core.options import UnknownOptionError
@@ -298,7 +299,7 @@ def test_names_cannot_steer_the_terminal(monkeypatch, capsys):
     table = results.ResultTable(ESCAPE, ["agent"], note=ESCAPE)
     table.add(ESCAPE)
     printing.show([table])
-    options.say(f"{ESCAPE} verified\n\twell")
+    showing.say(f"{ESCAPE} verified\n\twell")
     warnings.showwarning = main._show_once
     try:
         main._show_once(UserWarning(ESCAPE), UserWarning)
@@ -381,8 +382,8 @@ def leaves(command, words=()):
 def test_no_command_is_silent(monkeypatch):
     """Whatever a command does, standard error says after a while that it goes on; not of what waits for people."""
     said: list[str] = []
-    monkeypatch.setattr(options, "SILENCE", 0.02)
-    monkeypatch.setattr(options, "say", lambda text, err=False: said.append(text))
+    monkeypatch.setattr(showing, "SILENCE", 0.02)
+    monkeypatch.setattr(showing, "say", lambda text, err=False: said.append(text))
     group = typer.main.get_command(main.app)
     commands = dict(leaves(group))
     assert len(commands) > 30 and set(main.WAITING) <= {words[0] for words in commands}

@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib")
 
 from bidzoo import agents
 from bidzoo.agents.bridge import network as weights
-from bidzoo.cli.options import parse
+from bidzoo.cli.settings import parse
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions

@@ -13,7 +13,7 @@ from bidzoo import agents, registry
 from bidzoo.agents.bridge import a2c, jps, ppo, rl, rpi, trainer
 from bidzoo.benchmarks import exploit
 from bidzoo.cli import main
-from bidzoo.cli.options import settings
+from bidzoo.cli.settings import settings
 from bidzoo.core.options import Count, Seed, Share, check_options, expected, fits, kinds_of, options_of, words_of
 from bidzoo.envs.python_game import python_rules
 from bidzoo.language import Seat

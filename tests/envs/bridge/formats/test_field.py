@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bidzoo.bluechip.boards import Record, Result
-from bidzoo.cli import options
+from bidzoo.cli import showing
 from bidzoo.cli.main import app
 from bidzoo.core.cards import call_text, card_text, deal_hands, hand_text
 from bidzoo.envs.bridge import double_dummy
@@ -940,7 +940,7 @@ def test_long_solving_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s
     import time
 
     path, at_once = file_of(tmp_path / "a.pbn", TABLES[:1]), double_dummy.dd_tricks
-    monkeypatch.setattr(options, "SILENCE", 0.05)
+    monkeypatch.setattr(showing, "SILENCE", 0.05)
     monkeypatch.setattr(double_dummy, "dd_tricks", lambda hands: (time.sleep(0.5), at_once(hands))[1])
     told = command("deals", "import", path, "--out", tmp_path / "a.npz")
     assert "solving 1 deal (most deals take 0.2 s, a symmetric one minutes): 0 of 1, 0 s" in told
