@@ -7,7 +7,7 @@ otherwise, or all are asked for; their packages are imported when they are playe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -184,6 +184,9 @@ def rules_of(name: str) -> Callable[..., Game]:
     return rules
 
 
+BRIDGE_FAMILIES = ("bridge_bidding", "bridge")  # the auction, and the whole board
+
+
 def of_family(*families: str) -> tuple[str, ...]:
     """Ids of bidzoo's games of these families."""
     return tuple(env_id for env_id, entry in GAMES.items() if entry.family in families)
@@ -332,7 +335,7 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
         TypeError: the game has no such option; names the choices.
     """
     kind = env_class(env_id)
-    _check_taken_here(env_id, options, kind)
+    check_taken_here(env_id, options, kind)
     named = {name: value for name, value in options.items() if name != "observation"}  # an encoder goes with any game
     check_options(game_id(env_id), kind, named)
     with plugins.outside(lambda: f"game {env_id!r}", options):
@@ -359,7 +362,7 @@ def _new_game(env_id: str, options: dict[str, Any]) -> Game:
     from bidzoo.envs.game import game_of
 
     rules = rules_of(env_id)
-    _check_taken_here(env_id, options, rules)
+    check_taken_here(env_id, options, rules)
     with plugins.outside(lambda: f"game {env_id!r}", options):
         game = game_of(game_id(env_id), rules, options)
     _check_id(game_id(env_id), game)
@@ -367,18 +370,20 @@ def _new_game(env_id: str, options: dict[str, Any]) -> Game:
 
 
 _SEATED = "gymnasium.make and gymnasium.make_vec, which seat agents beside a learner, take it"
-ELSEWHERE = dict.fromkeys(("learner", "opponents", "partner", "partner_told", "autoreset_mode"), _SEATED) | {
-    "render_mode": "bidzoo.make takes it",
-    "illegal_action": "bidzoo.make takes it, the batched engine always raises",
-    "mask_in": "bidzoo.make takes it",
+ELSEWHERE = dict.fromkeys(("learner", "opponents", "partner", "partner_told"), _SEATED) | {
+    "autoreset_mode": "gymnasium.make_vec takes it",
+    "render_mode": "bidzoo.make, gymnasium.make and gymnasium.make_vec take it",
+    "mask_in": "bidzoo.make, gymnasium.make and gymnasium.make_vec take it",
+    "illegal_action": "bidzoo.make takes it",
 }
 
 
-def _check_taken_here(env_id: str, names: Iterable[str], made_by: Callable[..., Any]) -> None:
-    """UnknownOptionError for an option that another form of the environment takes; it says which."""
-    taken = options_of(made_by)
-    for name in names:
-        if name in ELSEWHERE and taken is not None and name not in taken:
+def check_taken_here(env_id: str, names: Collection[str], made_by: Callable[..., Any]) -> None:
+    """UnknownOptionError for an option of ``ELSEWHERE`` that ``made_by`` does not take; it says which form does."""
+    elsewhere = [name for name in names if name in ELSEWHERE]
+    taken = options_of(made_by) if elsewhere else None
+    for name in elsewhere:
+        if taken is not None and name not in taken:
             raise UnknownOptionError(f"{game_id(env_id)} has no option {name!r} here: {ELSEWHERE[name]}")
 
 

@@ -60,7 +60,7 @@ class Entry(plugins.Entry):
         return bool(self.family) and self.family == registry.family_of(game)
 
 
-BRIDGE = registry.of_family("bridge_bidding", "bridge")
+BRIDGE = registry.of_family(*registry.BRIDGE_FAMILIES)
 SMALL = registry.of_family("signalling")
 EVERYTHING = tuple(registry.GAMES)
 
@@ -126,11 +126,11 @@ def entry(text: str, game: str | Game | None = None) -> Entry:
         raise ValueError(f"agent {text!r}: expected a module and a name in it, '{module}:{code_file[2] or 'Name'}'")
     if fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", text):
         return Entry(text, "", text)
+    if text.count("(") != text.count(")") and not Path(text).exists():
+        raise ValueError(f"agent {text!r}: its brackets do not match, expected such as 'bmcs(policy=rl)'")
     if Path(text).suffix or Path(text).name != text:
         factory, games = _player_of(Path(text))
         return Entry(factory, f"weights of {text}", text, games)
-    if text.count("(") != text.count(")"):
-        raise ValueError(f"agent {text!r}: its brackets do not match, expected such as 'bmcs(policy=rl)'")
     names = [name for name, other in NAMES.known().items() if game is None or other.plays(game)]
     choices = f"{choose_from(text, names)}; or give package.module:Name or a file of weights"
     raise KeyError(f"unknown agent {text!r}; {choices}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from itertools import chain, count
 from operator import index
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo.core import plugins
 from bidzoo.core.bits import choose_row
@@ -112,9 +114,7 @@ class ScorePolicy:
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``; the lowest of equals, -1 where nothing is legal; ValueError where a score is NaN."""
         scores = self.scores(self.game.encoder(views), legal)
-        if hasattr(scores, "detach"):  # a tensor of torch, on any device and of any kind
-            scores = scores.detach().cpu().double()
-        scores = np.asarray(scores)
+        scores = _numbers(scores)
         if scores.shape != legal.shape:
             raise ValueError(f"{self.name}: scores have shape {scores.shape}, expected {legal.shape}")
         scores = np.where(legal > 0, scores, -np.inf)
@@ -123,6 +123,14 @@ class ScorePolicy:
             raise ValueError(f"{self.name}: the score of a legal action is NaN at board {int(views['board'][b])}")
         best = np.where(np.isneginf(scores).all(1), legal.argmax(1), scores.argmax(1))
         return np.where(legal.any(1), best, -1)
+
+
+def _numbers(scores: Any) -> NDArray[Any]:
+    """``scores`` as an array: that of a tensor of torch where it lies, unless NumPy has no numbers of its kind."""
+    if (torch := sys.modules.get("torch")) is None or not isinstance(scores, torch.Tensor):
+        return np.asarray(scores)
+    tensor = scores.detach().cpu()
+    return np.asarray(tensor.float() if tensor.dtype == torch.bfloat16 else tensor)
 
 
 class FunctionPolicy:
@@ -210,12 +218,15 @@ class Pool(AtTable):
 
 
 def told_apart(names: list[str]) -> list[str]:
-    """``names``; one that is there again has its number after it: ``["network", "network 2"]``."""
-    apart = list[str]()
+    """``names``; one that is there already has the next free number after it: ``["network", "network 2"]``."""
+    numbers, apart = Counter[str](), dict[str, None]()
     for name in names:
-        numbered = (f"{name} {number}" for number in count(2))
-        apart.append(next(each for each in chain((name,), numbered) if each not in apart))
-    return apart
+        each = name
+        while each in apart:
+            numbers[name] += 1
+            each = f"{name} {numbers[name] + 1}"
+        apart[each] = None
+    return [*apart]
 
 
 def _check_member(policy: Any) -> None:

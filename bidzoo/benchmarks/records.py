@@ -321,7 +321,7 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
     """
     path, records = Path(path), list(records)
     fields = fields_of(records)
-    check_ending(path, records[0]["env"] if fields is OTHER else "bridge_v0")
+    check_ending(path, records[0]["env"] if fields is OTHER else agents.BRIDGE[0])
     for number, record in enumerate(records, 1):
         parse(fields, record, f"record {number}")
     if path.suffix in FORMATS:

@@ -165,7 +165,7 @@ class Keeping(NamedTuple):
     workers: int
     stack: ExitStack  # open until its result is written
     ledger: Path | None  # None: in runs/, until the end
-    by_models: bool  # language models play, who keep their answers themselves
+    by_models: bool  # language models play, whose answers are kept by themselves
 
 
 def _keep(path: Path, table: "ResultTable", seed: int, seconds: float) -> None:
@@ -334,14 +334,15 @@ def check(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Check an agent: legal, deterministic, independent of other rows, ready for workers; and how fast it is."""
+    """Check an agent: legal, deterministic, independent of other rows, ready for workers, the same at one table; and
+    how fast it is."""
     from bidzoo.benchmarks.agent_check import check_agent
 
     checked = check_agent(agent, env, boards, seed)
     say(
         f"{checked.agent} plays {checked.game}: {counted(checked.decisions, 'decision')} on"
-        f" {counted(checked.boards, 'board')}, all legal, the same again, alone and in another order, and by a pickled"
-        f" copy; {checked.milliseconds:.2g} ms of processor time a decision"
+        f" {counted(checked.boards, 'board')}, all legal, the same again, alone, in another order, by a pickled copy"
+        f" and at one table; {checked.milliseconds:.2g} ms of processor time a decision"
     )
 
 

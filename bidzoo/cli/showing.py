@@ -1,4 +1,4 @@
-"""What commands show: words, bars while they work, then tables, which also go into a result file."""
+"""What commands show: words, bars while they work, then tables, and the files of runs/ that these go into."""
 
 import os
 import re

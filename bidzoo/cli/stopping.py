@@ -84,6 +84,10 @@ def _listener() -> int:
     return write_end.detach()
 
 
+if hasattr(os, "register_at_fork"):  # a signal to a forked child alone is not its parent's
+    os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
+
+
 def _listen(read_end: socket.socket) -> None:
     while signal.SIGINT not in read_end.recv(1):
         pass

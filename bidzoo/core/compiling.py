@@ -34,17 +34,21 @@ BRIEF = 0.1  # seconds of kernels as plain Python: some hundred decisions
 
 Job = tuple[str, str, str, Any]  # a kernel's module and name, digest of what it is made of, types of its arguments
 
-_asked: set[Job] = set()
 _announced = _said_killed = _waits_always = False
 
 
 class _Compiler(subprocess.Popen[bytes]):
+    """The process that compiles. It ends with its work, after this one if need be: that is nothing to warn of."""
+
+    jobs: int  # descriptor of the pipe to it, which ends when no process has it open
+
     def __del__(self) -> None:
-        """Nothing: ``subprocess`` would warn of a process that outlives this one, as this one is meant to."""
+        """As of an object: that of ``Popen`` warns of a process that still runs."""
 
 
+_lock = threading.RLock()  # of the two that follow; a signal may come in the middle, whose handler plays on
+_asked: set[Job] = set()
 _worker: _Compiler | None = None
-_jobs = -1  # descriptor of the pipe to ``_worker``, which ends when no process has it open
 
 
 class _Thread(threading.local):
@@ -116,10 +120,11 @@ def in_background(job: Job) -> bool:
     """
     if job[0] == "__main__":  # which is another module there
         return False
-    if job not in _asked:
-        _asked.add(job)
-        if _ask(pickle.dumps(job)):
-            return True
+    with _lock:
+        if job not in _asked:
+            _asked.add(job)
+            if _ask(pickle.dumps(job)):
+                return True
     return _worker is not None and (_worker.poll() is None or _was_killed(_worker))
 
 
@@ -135,24 +140,25 @@ def _was_killed(worker: _Compiler) -> bool:
 
 def _ask(job: bytes) -> bool:
     """Write ``job`` to the process that compiles, which is begun if there is none; False if that fails."""
+    global _worker
     if not sys.executable or getattr(sys, "frozen", False):  # Python within another program
         return False
     try:
         if _worker is None:
-            _begin()
-        with open(_jobs, "wb", closefd=False) as jobs:
+            _worker = _begun()
+        with open(_worker.jobs, "wb", closefd=False) as jobs:
             jobs.write(len(job).to_bytes(8, "little") + job)
     except OSError:
         return False
     return True
 
 
-def _begin() -> None:
-    global _worker, _jobs
+def _begun() -> _Compiler:
+    """A new process that compiles, below this one in priority."""
     places = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    read_end, _jobs = os.pipe()
+    read_end, write_end = os.pipe()
     try:
-        _worker = _Compiler(
+        worker = _Compiler(
             [sys.executable, "-P", *["-O"] * sys.flags.optimize, "-m", "bidzoo.core.compiler"],
             stdin=read_end,
             stdout=subprocess.DEVNULL,
@@ -160,11 +166,13 @@ def _begin() -> None:
             env={**os.environ, VARIABLE: "now", "PYTHONPATH": places},
             **_apart(),
         )
-    except OSError:
-        os.close(_jobs)
+    except BaseException:
+        os.close(write_end)
         raise
     finally:
         os.close(read_end)
+    worker.jobs = write_end
+    return worker
 
 
 def _apart() -> dict[str, Any]:
@@ -179,10 +187,11 @@ def _forget() -> None:
     """A forked child has no process that compiles: it begins one of its own."""
     global _worker
     if _worker is not None:
-        os.close(_jobs)
+        os.close(_worker.jobs)
     _worker = None
     _asked.clear()
+    _lock.release()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+if hasattr(os, "register_at_fork"):  # a child has the whole pipe or none of it
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forget)

@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -236,6 +237,9 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
 
     from joblib.externals.loky import get_reusable_executor
 
+    # A worker that has idled for its time may leave just as tasks come. loky then begins another one and warns; where
+    # warnings are errors, that would end the thread which hears of results.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
     pending, failures = set(range(len(tasks))), 0
     while pending:
         before = len(pending)

@@ -76,7 +76,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
         mask_in: Literal["observation", "info"] = "observation",
         **options: Any,
     ) -> None:
-        self.metadata = {**self.metadata, "render_modes": [*self.metadata["render_modes"]]}  # which wrappers change
+        self.metadata = {**self.metadata, "render_modes": [*self.metadata["render_modes"]]}  # wrappers add to this list
         game = game_of(str(self.metadata["name"]), self.rules, options)
         self.mask_in = mask_in
         self.game, self.render_mode, self.illegal_action = game, checked_mode(render_mode), illegal_action

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from inspect import isclass
 from typing import Any, ClassVar, Protocol
@@ -55,7 +56,7 @@ def policy_hint(other: Any) -> str:
         return f"; make one: {other.__name__}()"
     if hasattr(other, "predict"):
         return "; a model of Stable-Baselines3 plays as bidzoo.wrappers.sb3.SB3Policy(model, game)"
-    if hasattr(other, "forward"):
+    if (torch := sys.modules.get("torch")) is not None and isinstance(other, torch.nn.Module):
         return "; a network plays as bidzoo.agents.policy.ScorePolicy(game, scores)"
     return ""
 

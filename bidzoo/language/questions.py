@@ -79,7 +79,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 @cache  # the rules stand before every question
 def _paragraphs(game_id: str, family: str, name: str) -> tuple[str, ...]:
     """Those of a text of ``data/games`` by the game's id, or its family; without links and sources."""
-    for which in (game_id, "bridge" if family in ("bridge_bidding", "bridge") else family):
+    for which in (game_id, "bridge" if family in registry.BRIDGE_FAMILIES else family):
         path = registry.TEXTS / name.format(which)
         if path.exists():
             text = _LINK.sub(r"\1", path.read_text(encoding="utf-8")).replace("`", "")

@@ -155,10 +155,11 @@ def menu() -> list[dict[str, Any]]:
         {
             "id": entry.id,
             "title": entry.title,
-            **asdict(entry),
+            "summary": entry.summary,
+            "seats": entry.seats,
+            "options": [{**asdict(o), "words": [str(word) for word in o.words or o.values]} for o in entry.options],
             "about": registry.summary(entry.id),
             "usual": usual_seats(entry.id),
-            "options": [{**asdict(o), "words": [str(word) for word in o.words or o.values]} for o in entry.options],
             "agents": [{"name": name, "summary": summary} for name, summary in agents_for(entry.id).items()],
         }
         for entry in offers().values()

@@ -65,6 +65,24 @@ class Partners(Pool):
         return np.concatenate([observation, self.told[self.sampled(boards)]], axis=1)
 
 
+def _resolved(game: Game, learner: int, policies: Sequence[Agent | None]) -> list[Policy | None]:
+    """Policies ``[P]`` of all players but ``learner``, from whatever ``agents.resolve`` takes.
+
+    Raises:
+        ValueError: not one for every other player, or one that does not play ``game``.
+        TypeError: no sequence, or one of them is no agent.
+    """
+    if isinstance(policies, str) or not isinstance(policies, Sequence):
+        raise TypeError(f"policies {policies!r}: expected a list of one for each player (the learner's is not read)")
+    if len(policies) != game.num_players:
+        raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
+    for player, policy in enumerate(policies):
+        if policy is None and player != learner:
+            raise ValueError(f"{game.place_text(player)} has no policy")
+    seats = enumerate(policies)
+    return [None if p == learner or policy is None else agents.resolve(policy, game) for p, policy in seats]
+
+
 def _own_partners(policies: Sequence[Policy | None]) -> list[Policy | None]:
     """``policies``, with partners that no other environment gives its seed."""
     return [copy(policy) if isinstance(policy, Partners) else policy for policy in policies]
@@ -102,7 +120,9 @@ class SingleAgent(gymnasium.Env[Any, Any]):
     ``action_masks()`` (what sb3-contrib's MaskablePPO asks for) say what is legal; an illegal action ends the
     episode with the lowest reward of the game. ``reset(seed)`` starts at board 0 of that seed, each further
     ``reset()`` takes the next board; ``options`` are the AEC environment's. A board whose auction ends before
-    the learner's first turn is passed over.
+    the learner's first turn is passed over, unless ``options`` say what was dealt: there that is an error.
+
+    ``policies`` ``[P]`` are names, policies or functions, one a player; the learner's is not read.
 
     With ``mask_in="observation"`` observations are ``{"observation": int8 [F], "action_mask": int8 [A]}``, as those of
     ``bidzoo.make``; the mask is in ``infos`` all the same.
@@ -118,9 +138,9 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
         mask_in: MaskIn = "info",
     ) -> None:
-        self.metadata = {**self.metadata, "render_modes": [*MODES]}  # of its own: wrappers change it
+        self.metadata = {**self.metadata, "render_modes": [*self.metadata["render_modes"]]}  # wrappers add to this list
         self.game, self.learner = game, game.player_at(learner)
-        self._policies = _own_partners(seat_policies(game, learner, policies))
+        self._policies = _own_partners(_resolved(game, self.learner, policies))
         self._random = random_seats(game, self._policies)
         self._partners, self._seed = _partners_of(self._policies), random_seed()
         self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
@@ -283,7 +303,8 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     ``infos["action_mask"]`` int8 ``[B, A]`` and ``action_masks()``.
     An illegal action ends the episode with the lowest reward of the game. Table ``b`` plays boards ``b``,
     ``b + num_envs`` ... of the seed, one at each autoreset and at each ``reset()`` without a seed: none twice.
-    A board whose auction ends before the learner's first turn is passed over. ``mask_in`` as of ``SingleAgent``.
+    A board whose auction ends before the learner's first turn is passed over. ``policies``, ``mask_in`` and ``options``
+    of ``reset`` as of ``SingleAgent``.
 
     ``autoreset_mode`` is a ``gymnasium.vector.AutoresetMode`` or its value:
 
@@ -308,10 +329,11 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     ) -> None:
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
-        self._seating = Seating(_own_partners(seat_policies(game, learner, policies)), random_seed())
+        self._seating = Seating(_own_partners(_resolved(game, self.learner, policies)), random_seed())
         check_value("mask_in", MaskIn, mask_in)
         self.mask_in, self._mode = mask_in, _autoreset_mode(autoreset_mode)
-        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode, "render_modes": [*MODES]}
+        self.metadata = {**type(self).metadata, "render_modes": [*type(self).metadata["render_modes"]]}
+        self.metadata["autoreset_mode"] = self._mode
         self._random = random_seats(game, self._seating.policies)
         self._partners = _partners_of(self._seating.policies)
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
@@ -585,6 +607,7 @@ def seat_learner(
     **options: Any,
 ) -> tuple[Game, list[Policy | None], int | str]:
     """The game ``env_id`` with its ``options``, the policies of its seats (see ``seat_policies``), and ``learner``."""
+    registry.check_taken_here(env_id, options, registry.rules_of(env_id))
     named = ["learner", "opponents", "partner", "partner_told", "render_mode", "mask_in", "autoreset_mode"]
     choices = [*named, *registry.options(env_id)]
     for name in options:
@@ -648,4 +671,4 @@ def seat_policies(
         if policy is None and p != learner:
             hint = "give partner=, or name it in opponents=" if p in allies else "name it in opponents="
             raise ValueError(f"{game.place_text(p)} has no policy: {hint}")
-    return [None if p == learner or policy is None else agents.resolve(policy, game) for p, policy in enumerate(seats)]
+    return _resolved(game, learner, seats)

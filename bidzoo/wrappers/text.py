@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo import agents
+from bidzoo import agents, registry
 from bidzoo.agents.policy import Agent
 from bidzoo.core.kernels import F32
 from bidzoo.envs.game import Game, dealt
@@ -240,7 +240,7 @@ def _lessons(game: Game, records: Sequence[Mapping[str, Any]], players: Sequence
     for record in records:
         where = f"record of board {record['board']}: "
         env_id = record.get("env", "bridge_v0" if record.get("cards") else "bridge_bidding_v0")
-        if env_id != game.id and not (env_id in agents.BRIDGE and game.family in ("bridge_bidding", "bridge")):
+        if env_id != game.id and not (env_id in agents.BRIDGE and game.family in registry.BRIDGE_FAMILIES):
             raise ValueError(f"{where}of {env_id}, expected one of {game.id}")
         if "env" in record:
             asked, actions = table.reset(record["board"], record["seed"]), record["actions"]

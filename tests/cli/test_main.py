@@ -404,8 +404,7 @@ def test_no_command_is_silent(monkeypatch):
 def test_commands_of_one_process_have_one_thread_that_hears_ctrl_c():
     for _ in range(3):
         CliRunner().invoke(main.app, ["list"])
-    if sys.platform != "win32":
-        assert [thread.name for thread in threading.enumerate()].count("Ctrl-C") == 1
+    assert [thread.name for thread in threading.enumerate()].count("Ctrl-C") == 1
 
 
 @pytest.mark.parametrize(

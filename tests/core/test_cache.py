@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numba
@@ -14,6 +15,7 @@ from numba.misc.appdirs import AppDirs
 
 import bidzoo
 from bidzoo.core import cache
+from bidzoo.core.kernels import KERNELS
 from bidzoo.envs.bridge import auction, engine
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
@@ -149,6 +151,7 @@ def test_a_source_that_changes_meanwhile(outside):
     wait = """
 import json, time
 from outside.play import result_row
+from importlib import import_module
 from pathlib import Path
 path = Path("outside/rules.py")
 path.write_text("BONUS = 900")
@@ -164,10 +167,17 @@ print(json.dumps([*found, len(result_row.compiled.signatures)]))
 
 def test_paths_of_kernels_are_short_enough_for_windows(monkeypatch, capsys):
     """Of 259 characters; a folder that is too deep is left for the user's cache, which is said."""
-    core = Path(cache.__file__).parent
-    own = [path for path in core.parent.rglob("*.nb?") if re.search(r"-[0-9a-f]{16}\.", path.name)]
-    written = max(len(str(path)) + len(".tmp.0123456789abcdef") - len(f"{core / '__pycache__'}") for path in own)
-    assert len(own) > 100 and written <= cache._LONGEST
+    package = Path(cache.__file__).parents[1]
+    for path in package.rglob("*.py"):
+        if re.search(r"@(row|batched)|bind\(", path.read_text(encoding="utf-8")):
+            import_module(".".join(path.relative_to(package.parent).with_suffix("").parts))
+    files = [
+        f"{Path(*module.split('.')[1:-1], '__pycache__', module.rpartition('.')[2])}.{name}.kernel-{'0' * 16}.12.nbc"
+        for module, name in KERNELS
+        if module.startswith("bidzoo.")
+    ]
+    longest = max(map(len, files)) + len(".tmp.0123456789abcdef") - len(str(Path("core", "__pycache__")))
+    assert len(files) > 300 and longest <= cache._LONGEST
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(cache, "_where", "")
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
@@ -179,7 +189,7 @@ def test_paths_of_kernels_are_short_enough_for_windows(monkeypatch, capsys):
     cache.say_where()
     users = os.environ["NUMBA_CACHE_DIR"]
     assert users == numba.config.CACHE_DIR == AppDirs("numba", False).user_cache_dir
-    said = f"bidzoo: {core / '__pycache__'}: path too long for compiled kernels, which go to {users}\n"
+    said = f"bidzoo: {package / 'core' / '__pycache__'}: path too long for compiled kernels, which go to {users}\n"
     assert capsys.readouterr().err == said
 
 

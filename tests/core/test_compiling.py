@@ -393,6 +393,25 @@ print(os.waitpid(child, 0)[1])
     assert [*tmp_path.rglob("streams.next_row.*.nbc")]
 
 
+def test_threads_have_one_compiler(tmp_path):
+    """Another one, which nobody asks for anything, would wait as long as this process goes on."""
+    script = """
+import os, subprocess, threading
+from bidzoo.core import compiling
+begun, ready = [], threading.Barrier(8)
+begin = compiling._begun
+compiling._begun = lambda: begun.append(begin()) or begun[-1]
+def ask(number):
+    ready.wait()
+    compiling.in_background(("bidzoo.core.streams", f"none_{number}", "", ()))
+threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(begun), len(compiling._asked))
+"""
+    assert run_row(tmp_path, script) == (["1", "8"], "")
+
+
 @pytest.mark.parametrize(("status", "is_killed"), [(0, False), (1, False), (-9, True), (0xC000013A, True)])
 def test_a_compiler_that_signals_or_a_console_end_is_killed(monkeypatch, capsys, status, is_killed):
     """A console of Windows ends its processes with STATUS_CONTROL_C_EXIT."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from functools import partial
 from multiprocessing import util
 from pathlib import Path
@@ -151,6 +152,18 @@ def test_workers_may_die_while_tasks_are_handed_out(monkeypatch):
     monkeypatch.setattr(_ReusablePoolExecutor, "submit", refuse_once)
     assert list(jobs.run(pow, [(2, k) for k in range(5)], workers=2)) == [2**k for k in range(5)]
     assert handed_out == [0, 1, 2, 2, 3, 4]
+
+
+def test_a_worker_that_leaves_as_tasks_come_stops_nothing():
+    """loky begins another one, and warns in the thread that hears of results: an error there would end it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(jobs.run(pow, [(2, 3), (2, 4)], workers=2)) == [8, 16]
+        warnings.warn(
+            "A worker stopped while some jobs were given to the executor. This can be caused by a too short worker "
+            "timeout or by a memory leak.",
+            stacklevel=1,
+        )
 
 
 def test_a_task_that_always_dies_is_named(monkeypatch):

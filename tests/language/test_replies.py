@@ -224,7 +224,7 @@ def test_a_problem_lists_no_legal_actions_where_the_question_does_not():
     assert read_action(BRIDGE, "2H", legal_of(BRIDGE, CALLS), listed=False).problem == "2H is not legal here"
 
 
-@pytest.mark.timeout(60)  # a time that grows with the square of a reply's length is hours
+@pytest.mark.timeout(60, method="signal")  # a time that grows with the square of a reply's length is hours
 def test_a_long_reply_is_read_in_no_time_and_answered_in_few_words():
     """What is looked at has an end, which is where a reply says what it does."""
     for reply in (

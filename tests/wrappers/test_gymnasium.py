@@ -160,8 +160,12 @@ def test_the_classes_take_whom_all_of_bidzoo_takes(tables):
     np.testing.assert_array_equal(*seen)
     with pytest.raises(TypeError, match="not a policy: 2 "):
         kind(game, *tables, [None, 2, "sayc", "sayc"])
-    with pytest.raises(ValueError, match="player_1 \\(East\\) has no policy"):
+    with pytest.raises(ValueError, match=r"^player_1 \(East\) has no policy$"):
         kind(game, *tables, ["sayc", None, "sayc", "sayc"])
+    with pytest.raises(ValueError, match="has 4 players, got 3 policies"):
+        kind(game, *tables, ["sayc"] * 3)
+    with pytest.raises(TypeError, match="policies None: expected a list"):
+        kind(game, *tables, None)
 
 
 @pytest.mark.parametrize("learner", ["East", 3])

@@ -43,9 +43,10 @@ class SignallingGame(KernelGame):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if hasattr(cls, "id"):
+            _check_options(cls)
         if "id" in cls.__dict__:  # else it is a base class of several games
             engine.check_rules(cls.id, getattr(cls, "rules", None))
-            _check_options(cls)
             cls.kernels = engine.bind(cls.id, cls.rules)
             cls.code = _code_of(cls.id)
             known = _KINDS.get(cls.code)
@@ -282,7 +283,10 @@ def _code_of(env_id: str) -> int:
 
 def _check_options(kind: type[SignallingGame]) -> None:
     """ValueError unless a game of ``kind`` is known by its size: records, agents and results name it by no more."""
-    own, expected = {*(options_of(kind) or ())} - {"observation"}, {kind.size_option} - {""}
+    options = options_of(kind)
+    if options is None:  # it passes on whatever it is given
+        return
+    own, expected = options.keys() - {"observation"}, {kind.size_option} - {""}
     if own != expected:
         raise ValueError(
             f"game {kind.id!r}: options {', '.join(sorted(own)) or 'none'}, expected {kind.size_option or 'none'}:"

@@ -360,7 +360,7 @@ SLOW = {
 }  # fmt: skip
 
 
-@pytest.mark.timeout(60)  # a time that grows with the square of the text's length is minutes
+@pytest.mark.timeout(60, method="signal")  # a time that grows with the square of the text's length is minutes
 @pytest.mark.parametrize("name", SLOW)
 def test_time_grows_with_the_text(name: str) -> None:
     kind, text = SLOW[name]
