@@ -86,7 +86,7 @@ def test_adding_a_game(copy):
     (folder / "signalling" / "whist.py").write_text(text.replace("minibridge_v0", "whist_v0"), encoding="utf-8")
     text = (folder / "minibridge_v0.py").read_text(encoding="utf-8")
     (folder / "whist_v0.py").write_text(text.replace("minibridge", "whist"), encoding="utf-8")
-    line = '    "whist_v0": _own("signalling.whist", "signalling", "Whist-v0", "2-suit MiniBridge again"),\n'
+    line = '    "whist_v0": _own("signalling.whist", "signalling", "Whist-v0", "Whist", "2-suit MiniBridge again"),\n'
     edit(
         copy / "registry.py",
         ('    "spades_v0": _own(\n', f'{line}    "spades_v0": _own(\n'),
