@@ -163,9 +163,9 @@ def main(
     json: options.Json = None,
 ) -> None:
     """Measure decisions a second of self-play, and what they are spent on."""
-    options = Options(device, threads, rounds, limit, seed)
+    asked = Options(device, threads, rounds, limit, seed)
     chosen, sizes = network or NETWORKS, sorted(boards or BOARDS)
-    showing.measured("selfplay", seed, json, lambda report: tables(chosen, sizes, options, report))
+    showing.measured("selfplay", seed, json, lambda report: tables(chosen, sizes, asked, report))
 
 
 if __name__ == "__main__":
