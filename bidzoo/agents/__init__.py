@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -126,7 +125,7 @@ def entry(text: str, game: str | Game | None = None) -> Entry:
         raise ValueError(f"agent {text!r}: expected a module and a name in it, '{module}:{code_file[2] or 'Name'}'")
     if fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", text):
         return Entry(text, "", text)
-    if text.count("(") != text.count(")") and not Path(text).exists():
+    if text.count("(") != text.count(")") and not os.path.exists(text):
         raise ValueError(f"agent {text!r}: its brackets do not match, expected such as 'bmcs(policy=rl)'")
     if Path(text).suffix or Path(text).name != text:
         factory, games = _player_of(Path(text))
@@ -412,9 +411,8 @@ def parts(text: str | os.PathLike[str]) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(text, str | os.PathLike):
         raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
     text = os.fspath(text)
-    with suppress(OSError):  # of a text that is too long for a name
-        if "=" in text and Path(text).is_file():  # in a folder such as seed=1
-            return "", text, {}
+    if "=" in text and os.path.isfile(text):  # in a folder such as seed=1; a text too long for a name is none
+        return "", text, {}
     parsed = fullmatch(rf"(?:([\w.-]+)=)?(.+?)(?:\((\s*\w+\s*={INSIDE})\))?", text.strip())
     if parsed is None:
         return "", text.strip(), {}

@@ -113,8 +113,7 @@ class ScorePolicy:
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``; the lowest of equals, -1 where nothing is legal; ValueError where a score is NaN."""
-        scores = self.scores(self.game.encoder(views), legal)
-        scores = _numbers(scores)
+        scores = _numbers(self.scores(self.game.encoder(views), legal))
         if scores.shape != legal.shape:
             raise ValueError(f"{self.name}: scores have shape {scores.shape}, expected {legal.shape}")
         scores = np.where(legal > 0, scores, -np.inf)

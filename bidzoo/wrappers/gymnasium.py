@@ -605,8 +605,8 @@ def seat_learner(
     partner: Any = None,
     partner_told: str = "none",
     **options: Any,
-) -> tuple[Game, list[Policy | None], int | str]:
-    """The game ``env_id`` with its ``options``, the policies of its seats (see ``seat_policies``), and ``learner``."""
+) -> tuple[Game, list[Agent | None], int | str]:
+    """The game ``env_id`` with its ``options``, who takes its seats (see ``seat_policies``), and ``learner``."""
     registry.check_taken_here(env_id, options, registry.rules_of(env_id))
     named = ["learner", "opponents", "partner", "partner_told", "render_mode", "mask_in", "autoreset_mode"]
     choices = [*named, *registry.options(env_id)]
@@ -614,7 +614,7 @@ def seat_learner(
         if name not in (*choices, "observation"):  # an encoder goes with any game
             raise TypeError(f"{registry.game_id(env_id)} has no option {name!r}; {choose_from(name, choices)}")
     game = make_game(env_id, **options)
-    return game, seat_policies(game, learner, opponents, partner, partner_told), learner
+    return game, _seats(game, game.player_at(learner), opponents, partner, partner_told), learner
 
 
 def seat_policies(
@@ -637,6 +637,11 @@ def seat_policies(
             another length, a seat that nobody takes, or ``partner_told`` without a list of partners.
     """
     learner = game.player_at(learner)
+    return _resolved(game, learner, _seats(game, learner, opponents, partner, partner_told))
+
+
+def _seats(game: Game, learner: int, opponents: Any, partner: Any, partner_told: str) -> list[Agent | None]:
+    """Who takes each seat, before names in a list or a dict are resolved; arguments and errors of ``seat_policies``."""
     allies = game.allies(learner)
     if partner is not None and len(allies) == 1:
         raise ValueError(f"{game} has no partners: give opponents alone")
@@ -671,4 +676,4 @@ def seat_policies(
         if policy is None and p != learner:
             hint = "give partner=, or name it in opponents=" if p in allies else "name it in opponents="
             raise ValueError(f"{game.place_text(p)} has no policy: {hint}")
-    return _resolved(game, learner, seats)
+    return seats

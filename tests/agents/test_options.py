@@ -89,6 +89,8 @@ def test_wrong_options_in_a_text_are_named():
 def test_a_text_may_be_longer_than_the_name_of_a_file():
     name = "x" * 300
     assert agents.make(f"sl(weights=sl, name={name})").name.endswith(f"name={name})")
+    with pytest.raises(ValueError, match="its brackets do not match"):
+        agents.make(f"sl(weights=sl, name={name}")
 
 
 def test_agents_with_options_stand_among_others_with_commas():
