@@ -54,6 +54,7 @@ PARTS = {  # module: its tests
     "bidzoo/envs/spades/score.py": [f"{GAMES}/spades/test_rules.py"],
     "bidzoo/envs/spades/observation.py": [f"{GAMES}/spades/test_observation.py"],
     "bidzoo/envs/python_game.py": [f"{GAMES}/test_python_game.py"],
+    "bidzoo/wrappers/offline.py": ["tests/wrappers/test_offline.py"],
     "bidzoo/wrappers/text.py": ["tests/wrappers/test_text.py"],
     "bidzoo/language/questions.py": ["tests/language/test_questions.py"],
     "bidzoo/language/replies.py": ["tests/language/test_replies.py"],

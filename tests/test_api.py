@@ -3,14 +3,21 @@
 After a change that was meant:  python tests/test_api.py
 """
 
+import ast
 import importlib
 import inspect
 import re
+import sys
+from functools import partial
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
 import bidzoo
+
+sys.path.insert(0, str(Path(__file__).with_name("doors")))
+import pages_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
@@ -90,6 +97,44 @@ def test_the_page_has_what_bidzoo_exports():
     named = {name.removeprefix("bidzoo.").rpartition(".")[2] for name, _ in entries()}
     modules = {"agents", "bridge"}
     assert set(bidzoo.__all__) - modules <= named
+
+
+def names_in(code):
+    """Dotted names of bidzoo's that a script mentions, as far as its imports say what they are."""
+    tree, known = ast.parse(code), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "bidzoo":
+            known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "bidzoo" for alias in node.names):
+            known["bidzoo"] = "bidzoo"
+    yield from known.values()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and re.fullmatch(r"\w+(\.\w+)+", name := ast.unparse(node)):
+            head, _, rest = name.partition(".")
+            if head in known:
+                yield f"{known[head]}.{rest}"
+
+
+def known(name):
+    """The object of a dotted name; None for an attribute of an object, and for what is not installed here."""
+    try:
+        return found(name)
+    except (ImportError, AttributeError):
+        return None
+
+
+def test_the_page_has_every_function_and_class_that_other_pages_use():
+    on_page = {id(known(name)) for name, _ in entries()}
+    used = {
+        name: known(name)
+        for page in pages_of.PAGES
+        for code in pages_of.blocks(page, "python")
+        for name in names_in(code)
+        if "." in name
+    }
+    kinds = type, FunctionType, partial
+    missing = [name for name, thing in used.items() if isinstance(thing, kinds) and id(thing) not in on_page]
+    assert len(used) > 50 and not missing, f"docs/api.md lacks {', '.join(missing)}"
 
 
 if __name__ == "__main__":

@@ -4,17 +4,17 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo import agents, registry
+from bidzoo import agents
 from bidzoo.agents.policy import Agent
 from bidzoo.core.kernels import F32
-from bidzoo.envs.game import Game, dealt
+from bidzoo.envs.game import Game
 from bidzoo.language import AS_USUAL, Seat, action_texts, prompt, read_action
 from bidzoo.wrappers.batch import Batch, Seating
+from bidzoo.wrappers.offline import check_dealt, checked, legal_action, start_of
 
 
 class Asked(NamedTuple):
@@ -222,43 +222,21 @@ def lessons(
         ValueError: a record of another game, or with an action that is not legal in ``game`` (names the board); a
             player whom no record has.
     """
-    if isinstance(records, str | Path):
-        raise ValueError(
-            f"records: {str(records)!r}, expected records: bidzoo.benchmarks.records.read({str(records)!r})"
-        )
-    if isinstance(players, str):
-        raise ValueError(f"players: {players!r}, expected a sequence of names: [{players!r}]")
-    records = list(records)
-    known = {name for record in records for name in record["players"]}
-    if unknown := [name for name in players if name not in known]:
-        raise ValueError(f"players: {unknown[0]!r} is none of the records' players: {', '.join(sorted(known))}")
-    return _lessons(game, records, players, seat)
+    return _lessons(game, checked(records, players), players, seat)
 
 
 def _lessons(game: Game, records: Sequence[Mapping[str, Any]], players: Sequence[str], seat: Seat) -> Iterator[Lesson]:
     table = TextTable(game, range(game.num_players), seat=seat)
     for record in records:
-        where = f"record of board {record['board']}: "
-        env_id = record.get("env", "bridge_v0" if record.get("cards") else "bridge_bidding_v0")
-        if env_id != game.id and not (env_id in agents.BRIDGE and game.family in registry.BRIDGE_FAMILIES):
-            raise ValueError(f"{where}of {env_id}, expected one of {game.id}")
-        if "env" in record:
-            asked, actions = table.reset(record["board"], record["seed"]), record["actions"]
-            if dealt(table._batch.states)[0] != record["deal"]:
-                raise ValueError(
-                    f"{where}dealt by {env_id} with {record['options']}, expected the game with these options"
-                )
-        else:
-            options = {name: record[name] for name in ("deal", "dealer", "vulnerability")}
-            known = min(record["double_dummy"]) >= 0
-            options["tricks"] = record["double_dummy"] if known else [0] * 20  # nobody asks for the rewards
-            asked, actions = table.reset(record["board"], options=options), record["calls"]
-            actions = actions if game.id == "bridge_bidding_v0" else [*actions, *record["cards"]]
-        for turn, action in enumerate(actions, 1):
-            if asked is None or action not in asked.legal:
-                raise ValueError(f"{where}action {turn}, {action!r}, is not legal in {game}")
+        start = start_of(game, record)
+        if "tricks" not in start.options and "deal" in start.options:
+            start.options["tricks"] = [0] * 20  # nobody asks for the rewards, for which the deal would be solved
+        asked = table.reset(start.board, start.seed, start.options)
+        check_dealt(record, table._batch.states)
+        for turn, action in enumerate(start.actions, 1):
+            legal_action(game, action, table._batch.buffers.mask[0], record, turn)
             answer = json.dumps({"action": action}, ensure_ascii=False)
-            if not players or record["players"][asked.player] in players:
+            if asked is not None and (not players or record["players"][asked.player] in players):
                 texts = {"system": asked.system, "user": asked.question, "assistant": answer}
                 messages = [{"role": role, "content": text} for role, text in texts.items()]
                 yield Lesson(messages, record["players"][asked.player], record["board"], asked.player)
