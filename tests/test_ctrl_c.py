@@ -215,7 +215,7 @@ def test_ctrl_c(command: str, files: Path, times: results.ResultTable, tmp_path:
         assert process.returncode in STATUSES.get(command, (STATUS,)), said
     else:
         out, said = process.communicate()
-        assert process.returncode in (0, 2), said  # 2: nobody answers
+        assert process.returncode in (0, 2, 3), said  # 2: nobody answers; 3: a wrong score is left out
     assert "Traceback" not in said + out
 
 

@@ -71,7 +71,6 @@ def wait():  # what C calls loses what it raises, as where numba is told of comp
     time.sleep(60)
 
 def work():
-    sys.unraisablehook = lambda problem: None
     ctypes.CFUNCTYPE(None)(wait)()
     raise RuntimeError("not done, and so nothing is here")
 

@@ -73,6 +73,22 @@ def watch() -> None:
     """From now on Ctrl-C ends this process, if need be from outside of its main thread."""
     if threading.current_thread() is threading.main_thread():
         signal.set_wakeup_fd(_listener(), warn_on_full_buffer=False)
+        _hide_lost_interrupts()
+
+
+@cache
+def _hide_lost_interrupts() -> None:
+    """Show no traceback of an interrupt in what LLVM calls back, which Python shows and then loses.
+
+    The thread that heard Ctrl-C ends the process then.
+    """
+    show = sys.unraisablehook
+
+    def show_others(unraisable: Any) -> None:
+        if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+            show(unraisable)
+
+    sys.unraisablehook = show_others
 
 
 @cache  # one for all commands of a process
