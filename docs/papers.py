@@ -312,8 +312,7 @@ def wbridge5(item: str, agent: str, name: str) -> Row:
 OFTEN_WRP, OFTEN_SRP = (f"BIS : RB that bids nil as often as BIS, {player}" for player in ("WRP", "SRP"))
 THEIR_NIL = "their nil %"
 ABLATIONS = [
-    f"BIS : {name}"
-    for name in ("single success curve", "no end-game conditions", "no end-game conditions, goal 1")
+    f"BIS : {name}" for name in ("single success curve", "no end-game conditions", "no end-game conditions, goal 1")
 ]
 ABLATION = "bench spades --games 4 --rows ablation"
 UCT = "bench spades --games 2 --rows uct"
@@ -693,17 +692,18 @@ def page() -> str:
             "| paper's table | setting | paper | ours ± error | verdict | page |",
             "|---|---|---|---|---|---|",
         ]
-        marks: dict[str, str] = {}
+        marks: dict[str, str] = {}  # by what a command needs
         for row in rows:
             file = row.ours.file if isinstance(row.ours, Cell) else ""
-            if file in NEEDS:
-                marks.setdefault(file, f"({'abcdefgh'[len(marks)]})")
+            needed = NEEDS.get(file, "")
+            if needed:
+                marks.setdefault(needed, f"({'abcdefgh'[len(marks)]})")
             paper = figure(row.paper.value()) if row.paper else ""
-            link = " ".join([f"[{Path(row.page).stem}]({row.page})", *filter(None, [marks.get(file)])])
+            link = " ".join([f"[{Path(row.page).stem}]({row.page})", *filter(None, [marks.get(needed)])])
             lines.append(
                 f"| {row.item} | {row.setting} | {paper} | {estimated(row.ours.value())} | {verdict(row)} | {link} |"
             )
-        lines += ["", *(f"{mark} The command needs {NEEDS[file]}." for file, mark in marks.items())] if marks else []
+        lines += ["", *(f"{mark} The command needs {needed}." for needed, mark in marks.items())] if marks else []
         lines += ["", *NOTES[title]()] if title in NOTES else []
         lines += [
             "",

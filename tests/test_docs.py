@@ -9,6 +9,7 @@ import re
 import shlex
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -20,7 +21,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from bidzoo.agents import AGENTS
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import leaderboard, results
+from bidzoo.benchmarks.results import Estimate
 from bidzoo.cli.main import app
 from bidzoo.registry import GAMES
 
@@ -174,6 +176,40 @@ def test_agents_pages_begin_with_their_strength_outside(pages):
         )
         assert found and found[1] == pages.strength(mean.mean, mean.error), agent
         assert met == agent or f"`{met}`" in found[0]
+
+
+@cache
+def measured() -> frozenset[Estimate]:
+    """Every number with an error of the result files and of the leaderboard."""
+    found, waiting = set[Estimate](), [json.loads(path.read_bytes()) for path in (ROOT / "docs/results").glob("*.json")]
+    while waiting:
+        match waiting.pop():
+            case {"mean": float(mean), "error": float(error), "n": n}:
+                found.add(Estimate(mean, error, n))
+            case dict(parts):
+                waiting += parts.values()
+            case list(parts):
+                waiting += parts
+    entries = [leaderboard.load(path) for path in (ROOT / "docs/results/leaderboard").glob("*.json")]
+    for name, challenge in leaderboard.CHALLENGES.items():
+        table = leaderboard.ranking(challenge, [entry for entry in entries if entry.challenge == name])
+        found |= {value for row in table.rows for value in row.values() if isinstance(value, Estimate)}
+    return frozenset(found | {each for each in papers.outside().values() if np.isfinite(each.error)})
+
+
+@pytest.mark.parametrize("page", [*(ROOT / "docs" / "agents").glob("*.md")], ids=lambda path: path.stem)
+def test_a_strength_is_measured(page):
+    """An agent that is measured again has other numbers: those of its page's head stand in a result file."""
+    row = re.search(r"^\| Strength \|.*", page.read_text(encoding="utf-8"), re.MULTILINE)
+    figures = re.compile(r"([+−]?(\d[\d.]*+) ± (\d[\d.]*+))(?! against WBridge5)")  # which the papers' are
+    for whole, mean, error in figures.findall(row[0] if row else ""):
+        steps = [0.5 * 10.0 ** -len(text.partition(".")[2]) * 1.001 for text in (mean, error)]
+        assert any(
+            abs(own - float(mean)) <= steps[0] and abs(scale * each.error - float(error)) <= steps[1]
+            for each in measured()
+            for scale in (1, 100)  # a share stands there in per cent
+            for own in (abs(scale * each.mean), 100 - scale * each.mean)  # or that of the other side
+        ), f"{whole} is in no file of docs/results"
 
 
 def test_the_mean_over_outside_programs_is_theirs():
