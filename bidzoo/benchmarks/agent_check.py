@@ -57,6 +57,7 @@ def check_agent(
     - it is deterministic: the same boards again give the same actions
     - its rows are independent: a board alone, and among others in another order, gives the same actions
     - it can be pickled, as workers need it, and its copy acts alike
+    - a copy at every seat acts alike: what it remembers of one seat, such as a hand, is of no use at another
     - asked at one table (``at_table``), it acts as it does in a batch
 
     Args:
@@ -82,12 +83,14 @@ def check_agent(
 
     watched = Watched(agent)
     first = played(watched, numbers)
-    copied = _copy_of(agent)
+    copied = copy_of(agent)
+    apart = play(rules, [copy_of(agent) for _ in range(rules.num_players)], numbers, seed, seed, actions=True)
     others = (
         ("not deterministic: the same boards again", _taken(played(agent, numbers))),
         ("not independent of other rows: the last board alone", _taken(played(agent, numbers[-1:]))),
         ("not independent of other rows: the boards in another order", _taken(played(agent, numbers[::-1]))),
         ("its copy, pickled for a worker, acts otherwise: the same boards", _taken(played(copied, numbers))),
+        ("it knows at one seat what it saw at another: a copy at every seat", _taken(apart)),
         ("asked at one table it acts otherwise: the same boards", _at_one_table(agent, rules, numbers, seed)),
     )
     expected = _taken(first)
@@ -100,7 +103,8 @@ def check_agent(
     return Checked(agent.name, str(rules), len(numbers), watched.decisions, milliseconds)
 
 
-def _copy_of(agent: Policy) -> Policy:
+def copy_of(agent: Policy) -> Policy:
+    """A copy that shares no memory with ``agent``; ValueError if it cannot be pickled."""
     try:
         copied: Policy = pickle.loads(pickle.dumps(agent))
     except Exception as problem:  # whatever its parts raise

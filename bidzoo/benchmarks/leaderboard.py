@@ -8,7 +8,7 @@ import json
 import platform
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,7 +18,8 @@ import numpy as np
 
 from bidzoo import __version__, agents, registry
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.match import HERE, MatchLedger, Run, duplicate, play_each, seatings, slow
+from bidzoo.benchmarks.agent_check import copy_of
+from bidzoo.benchmarks.match import HERE, MatchLedger, Run, imps_won, play_each, seatings, slow
 from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, machine, silent
 from bidzoo.core.kernels import F64, I64
 from bidzoo.core.options import Range, choose_from
@@ -81,22 +82,37 @@ def challenge_named(name: str) -> Challenge:
 # ---- playing -----------------------------------------------------------------------------
 
 
-def values(challenge: Challenge, ours: Policy, theirs: Policy, boards: I64, run: Run = HERE) -> F64:
+def values(
+    challenge: Challenge, ours: Policy, theirs: Policy, boards: I64, run: Run = HERE, apart: bool = False
+) -> F64:
     """What ``ours`` won on each of ``boards`` ``[N]``, in ``challenge.unit``.
 
     Bridge: IMPs of the duplicate pair of tables. Where the challenge is of partners, ``ours`` is North or East with
     ``theirs`` as its partner, and the value is what the pair wins over two of the partner's kind. Spades: mean reward
     at two tables, the sides exchanged. Games of two partners: mean reward with ``theirs`` as partner, at either seat.
+
+    ``apart``: a copy of ``ours`` holds each of its seats at each table, so that no seat knows what another one saw.
     """
     game, seed = challenge.game, challenge.seed
-    if isinstance(game, Bridge):
-        pair = (ours, theirs) if challenge.partners else ours
-        return duplicate(game, pair, theirs, boards, seed, seed, run).imps.astype(np.float64)
     mixed = [seats for seats in seatings(game) if len(set(seats)) > 1]
-    players = [[(ours, theirs)[agent] for agent in seats] for seats in mixed]
+    if challenge.partners:
+        mixed = [(0, 1, 1, 1), (1, 0, 1, 1)]
+    own = _copies(ours) if apart else lambda: ours
+    players = [[theirs if agent else own() for agent in seats] for seats in mixed]
     episodes = play_each(game, players, boards, seed, seed, run)
+    if isinstance(game, Bridge):
+        return imps_won(game, *episodes).astype(np.float64)
     rewards = [each.reward[:, seats.index(0)].astype(np.float64) for seats, each in zip(mixed, episodes, strict=True)]
     return np.asarray(np.mean(rewards, axis=0), np.float64)
+
+
+def _copies(policy: Policy) -> Callable[[], Policy]:
+    """Makes copies of ``policy``; what cannot be copied, such as one that asks a server, plays all seats itself."""
+    try:
+        copy_of(policy)
+    except ValueError:
+        return lambda: policy
+    return lambda: copy_of(policy)
 
 
 # ---- an entry ----------------------------------------------------------------------------
@@ -156,6 +172,9 @@ class Entry:
         return numbers
 
 
+SAMPLE = 10  # boards against each opponent that ``enter`` plays again
+
+
 def enter(
     challenge: Challenge,
     agent: str,
@@ -173,6 +192,10 @@ def enter(
         workers: processes that play if the agent is slow.
         ledger: file of a slow agent's finished boards, from which a killed run resumes.
         report: called with the progress.
+
+    Raises:
+        ValueError: the name of another agent, a text that no entry can hold, or other values of some boards that were
+            played again with a copy of the agent at every seat.
     """
     began, game = time.perf_counter(), challenge.game
     ours, opponents = agents.resolve(agent, game), [agents.resolve(name, game) for name in challenge.opponents]
@@ -193,7 +216,17 @@ def enter(
         )
         for k, (name, theirs) in enumerate(zip(challenge.opponents, opponents, strict=True)):
             run = base_run.after(2 * k * len(boards))
-            values_by_opponent[name] = " ".join(f"{value:g}" for value in values(challenge, ours, theirs, boards, run))
+            won = values(challenge, ours, theirs, boards, run)
+            sample = np.sort(np.random.default_rng(k).choice(challenge.boards, min(SAMPLE, len(boards)), replace=False))
+            again = values(challenge, ours, theirs, sample, apart=True)
+            for board, value in zip(sample.tolist(), again.tolist()):
+                if value != won[board]:
+                    raise ValueError(
+                        f"{about['name']}: board {board} against {name} gave {won[board]:g}, and {value:g} among other"
+                        " boards with a copy of the agent at every seat, so nobody could verify the entry; an action"
+                        " must depend on its own row alone: bidzoo check"
+                    )
+            values_by_opponent[name] = " ".join(f"{value:g}" for value in won)
     return Entry(
         challenge.name,
         about["name"],
@@ -269,6 +302,8 @@ def verify(
 ) -> list[Check]:
     """Play some boards again, drawn without replacement, against every opponent.
 
+    A copy of the agent plays each of its seats at each table: what it saw at one is not known at another.
+
     Args:
         entry: from ``load``.
         boards: how many against each opponent; all if there are fewer.
@@ -293,7 +328,7 @@ def verify(
         report("boards", k * count, count * len(challenge.opponents))
         chosen = np.sort(rng.choice(challenge.boards, count, replace=False))
         theirs, run = agents.resolve(name, game), Run(workers if slow([ours]) else 1)
-        replayed = values(challenge, ours, theirs, chosen, run)
+        replayed = values(challenge, ours, theirs, chosen, run, apart=True)
         checks.append(Check(name, chosen, entry.numbers(name)[chosen], replayed))
     return checks
 

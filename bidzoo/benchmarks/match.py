@@ -400,9 +400,14 @@ def duplicate(
     (a, c), (b, d) = _two(ours), _two(theirs)
     a, b, c, d = seated(game, (a, b, c, d))
     first, second = play_each(game, ((a, b, c, d), (b, a, d, c)), _checked_boards(boards), seed, policy_seed, run)
-    difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
     deals = game.deal_numbers(first.boards, seed)
-    return Match(first.boards, deals, np.asarray(imps(difference), np.int64), first.states, second.states)
+    return Match(first.boards, deals, imps_won(game, first, second), first.states, second.states)
+
+
+def imps_won(game: Bridge, first: Episodes, second: Episodes) -> I64:
+    """IMPs ``[N]`` of who was North/South at the ``first`` table and East/West at the ``second``."""
+    difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
+    return np.asarray(imps(difference), np.int64)
 
 
 def _two(pair: Pair) -> Sequence[Agent]:

@@ -334,15 +334,15 @@ def check(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Check an agent: legal, deterministic, independent of other rows, ready for workers, the same at one table; and
-    how fast it is."""
+    """Check an agent: legal, deterministic, independent of other rows and seats, ready for workers, the same at one
+    table; and how fast it is."""
     from bidzoo.benchmarks.agent_check import check_agent
 
     checked = check_agent(agent, env, boards, seed)
     say(
         f"{checked.agent} plays {checked.game}: {counted(checked.decisions, 'decision')} on"
-        f" {counted(checked.boards, 'board')}, all legal, the same again, alone, in another order, by a pickled copy"
-        f" and at one table; {checked.milliseconds:.2g} ms of processor time a decision"
+        f" {counted(checked.boards, 'board')}, all legal, the same again, alone, in another order, by a pickled copy,"
+        f" with a copy at every seat and at one table; {checked.milliseconds:.2g} ms of processor time a decision"
     )
 
 

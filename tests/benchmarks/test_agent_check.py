@@ -97,9 +97,29 @@ class Otherwise(AtTable):
         return SimpleNamespace(run=lambda: legal.shape[1] - 1 - int(legal[0, ::-1].argmax()))
 
 
+class Remembers(Lowest):
+    """Opens seven notrump where it has seen another seat's hand at the table, of which it forgets all at a new one."""
+
+    name = "remembers"
+
+    def __init__(self):
+        self.seen = {}
+
+    def act(self, views, legal, rng):
+        return np.array([self.call(view, mask) for view, mask in zip(views, legal)])
+
+    def call(self, view, mask):
+        seats = self.seen.setdefault(int(view["board"]), set())
+        if view["length"] == 0:
+            seats.clear()
+        seats.add(int(view["seat"]))
+        return 37 if len(seats) == 3 and mask[37] else 0
+
+
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
+        (Remembers(), "remembers: it knows at one seat what it saw at another: a copy at every seat gave P P P P"),
         (Forgets(), "forgets: not deterministic: the same boards again gave"),
         (Counts(), "counts: not independent of other rows: the last board alone gave"),
         (Neighbours(), "neighbours: not independent of other rows: "),
