@@ -246,7 +246,9 @@ class Sayc(AtTable):
         for who, name in ((2, "partner"), (1, "LHO"), (3, "RHO")):
             lines.append(f"{name} has shown {shown(knowledge, (int(view['seat']) + who) % 4)}")
         meaning_row(knowledge, call, meaning)
-        lines.append(f"my call: {suited(call)}, {promise(meaning)}")
+        kept = keeps_row(hand, meaning) or (call == PASS and meaning["priority"] == 0)
+        resort = "" if kept else "since no promise fits this hand; partner reads it as "
+        lines.append(f"my call: {suited(call)}, {resort}{promise(meaning)}")
         return Explanation("\n".join(lines))
 
 
@@ -289,7 +291,7 @@ def promise(m: State) -> str:
         parts.append(f"{int(m['either_low'])}+ in {suits}")
     if m["aces"]:
         numbers = [str(n) for n in range(5) if int(m["aces"]) >> n & 1]
-        parts.append(f"{' or '.join(numbers)} aces")
+        parts.append(f"{' or '.join(numbers)} ace{'s' * (numbers != ['1'])}")
     if m["quality"] and 0 <= m["strain"] < NOTRUMP:
         parts.append(f"{int(m['quality'])}+ HCP in {_SUITS[int(m['strain'])]}")
     force = ("", "forcing", "forcing to game")[int(m["force"])]

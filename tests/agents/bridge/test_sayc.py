@@ -230,6 +230,16 @@ def test_promises_are_kept_exactly():
         assert keeps_row(hand, meaning) is kept
 
 
+def test_explain_says_where_no_promise_fits():
+    """Fifteen balanced open 1NT: after another opening nothing fits, and two spades are no promised four."""
+    hand, calls = "A8.KQ74.AQ93.852", "1D P 1S P"
+    *_, said = Sayc().explain(*asked(hand, calls)).text.split("\n")
+    assert said.startswith("my call: 2♠, since no promise fits this hand; partner reads it as raise: ")
+    assert choose(hand, calls) == "2S"
+    assert "since no promise" not in Sayc().explain(*asked("A8.KQ74.AKQ93.82", calls)).text
+    assert "since no promise" not in Sayc().explain(*asked("842.Q74.J93.8542", "P 1S P")).text  # pass is what is left
+
+
 def test_explain_says_what_was_shown():
     text = Sayc().explain(*asked("K42.Q73.J985.984", "1H P")).text
     assert "1♥: suit opening: 12-21 HCP, 5+♥" in text
