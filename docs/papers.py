@@ -318,7 +318,7 @@ ABLATION = "bench spades --games 4 --rows ablation"
 UCT = "bench spades --games 2 --rows uct"
 SECTION_6 = {
     "BAD+JPS": ("tabular-bad", "BAD"),
-    "CFR10k+JPS": ("tabular-cfr10k", "CFR10k"),
+    "CFR10k+JPS": ("tabular", "CFR10k"),
     "random+JPS": ("tabular", "random"),
 }
 
@@ -356,7 +356,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
                 "Section 6",
                 "CFR1k before it is purified, Simple Bidding\u00a016",
                 "agents/jps.md",
-                Cell("tabular-cfr10k", "JPS as a booster", (LONG, "CFR1k"), "mixed"),
+                Cell("tabular", "JPS as a booster", (LONG, "CFR1k"), "mixed"),
                 small=TABULAR,
             ),
         ),

@@ -33,7 +33,7 @@ SHOWN = 6  # differences of a file
 MADE = ("--json", "--pictures", "--out", "--partner")  # options that name what a command writes
 INPUT = re.compile(r"[^,=]+\.(?:npz|safetensors|jsonl)(?=,|$)")
 TIME = re.compile(r"seconds\b|\ba second\b|\bms\b")  # columns that no two runs have alike
-UNLIKE = ("bridge-cost", "jps-speed", "kills", "one-table", "selfplay", "selfplay-gpu", "soak", "start", "throughput")
+UNLIKE = ("jps-speed", "kills", "one-table", "selfplay", "selfplay-gpu", "soak", "start", "throughput")
 
 
 def naming(agent: str, path: Path) -> bool:
