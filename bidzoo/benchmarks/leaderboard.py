@@ -28,6 +28,7 @@ from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS
 from bidzoo.envs.game import Game
+from bidzoo.language import LanguageAgent
 
 
 @dataclass(frozen=True)
@@ -107,11 +108,13 @@ def values(
 
 
 def _copies(policy: Policy) -> Callable[[], Policy]:
-    """Makes copies of ``policy``; what cannot be copied, such as one that asks a server, plays all seats itself."""
-    try:
-        copy_of(policy)
-    except ValueError:
+    """Makes copies of ``policy``; ValueError if it cannot be pickled.
+
+    A language model, whose server cannot be copied, plays all seats itself: it is told of each seat apart.
+    """
+    if isinstance(policy, LanguageAgent):
         return lambda: policy
+    copy_of(policy)
     return lambda: copy_of(policy)
 
 
@@ -194,8 +197,8 @@ def enter(
         report: called with the progress.
 
     Raises:
-        ValueError: the name of another agent, a text that no entry can hold, or other values of some boards that were
-            played again with a copy of the agent at every seat.
+        ValueError: the name of another agent, a text that no entry can hold, an agent that cannot be pickled, or other
+            values of some boards that were played again with a copy of the agent at every seat.
     """
     began, game = time.perf_counter(), challenge.game
     ours, opponents = agents.resolve(agent, game), [agents.resolve(name, game) for name in challenge.opponents]
@@ -206,6 +209,7 @@ def enter(
         raise ValueError(
             f"agent {agent!r} is called {about['name']!r}, as one of bidzoo's; give it another name: NAME=..."
         )
+    _copies(ours)  # what cannot be copied is said before anything is played
     searches = slow([ours])
     ledger_context = MatchLedger(ledger, [ours, *opponents]) if searches and ledger is not None else nullcontext()
     with ledger_context as match_ledger:
@@ -314,7 +318,8 @@ def verify(
         report: called with the progress.
 
     Raises:
-        ValueError: the entry was made with another version of bidzoo, or names an agent that is not bidzoo's.
+        ValueError: the entry was made with another version of bidzoo, or names an agent that is not bidzoo's or
+            cannot be pickled.
     """
     if agent is None and not agents.is_own(entry.agent):
         raise ValueError(f"{entry.name}: agent {entry.agent!r} is not bidzoo's: say by agent= that its code may run")

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from zlib import crc32
 
 import numpy as np
@@ -177,6 +178,14 @@ def test_an_entry_that_nobody_could_verify_is_not_made(kind, monkeypatch):
     monkeypatch.setattr(leaderboard, "SAMPLE", 0)
     entry = leaderboard.enter(BRIDGE, "memory", "here")
     assert any(len(check.wrong) for check in leaderboard.verify(entry, 24, agent="memory"))
+
+
+def test_an_agent_that_cannot_be_copied_does_not_enter():
+    agents.register(
+        "lambda", lambda: SimpleNamespace(name="lambda", act=lambda views, legal, rng: np.zeros(len(views)))
+    )
+    with pytest.raises(ValueError, match="lambda: cannot be pickled"):
+        leaderboard.enter(BRIDGE, "lambda", "here")
 
 
 def test_the_ledger_stays_until_the_entry_is_written(monkeypatch):
