@@ -280,8 +280,10 @@ def test_wrong_seats(options, text):
 
 
 def test_a_slip_in_an_option_of_seats():
+    """In Python's words, by which libraries know that an option of theirs is not one of the environment's."""
     with pytest.raises(
-        TypeError, match=r"bridge_bidding_v0 has no option 'opponent'; did you mean 'opponents'\? choose"
+        TypeError,
+        match=r"bridge_bidding_v0 got an unexpected keyword argument 'opponent'; did you mean 'opponents'\? choose",
     ):
         gymnasium.make("bidzoo/BridgeBidding-v0", opponent="sayc")
 

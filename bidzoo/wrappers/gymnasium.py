@@ -306,7 +306,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     A board whose auction ends before the learner's first turn is passed over. ``policies``, ``mask_in`` and ``options``
     of ``reset`` as of ``SingleAgent``.
 
-    ``autoreset_mode`` is a ``gymnasium.vector.AutoresetMode`` or its value:
+    ``autoreset_mode`` is a ``gymnasium.vector.AutoresetMode`` or its value; it stays as an attribute:
 
     - ``"SameStep"``: the step that ends an episode returns the next one's first observation and puts the last into
       ``infos["final_obs"]``
@@ -331,9 +331,9 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
         self._seating = Seating(_own_partners(_resolved(game, self.learner, policies)), random_seed())
         check_value("mask_in", MaskIn, mask_in)
-        self.mask_in, self._mode = mask_in, _autoreset_mode(autoreset_mode)
+        self.mask_in, self.autoreset_mode = mask_in, _autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "render_modes": [*type(self).metadata["render_modes"]]}
-        self.metadata["autoreset_mode"] = self._mode
+        self.metadata["autoreset_mode"] = self.autoreset_mode
         self._random = random_seats(game, self._seating.policies)
         self._partners = _partners_of(self._seating.policies)
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
@@ -405,7 +405,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     def _reset_rows(self, mask: Any, seed: int | None) -> Bool:
         """The tables that ``reset_mask`` names."""
-        if self._mode is not AutoresetMode.DISABLED:
+        if self.autoreset_mode is not AutoresetMode.DISABLED:
             raise ValueError("option 'reset_mask': tables deal themselves their next board; reset() is for all of them")
         rows = np.asarray(mask)
         if rows.dtype != np.bool_ or rows.shape != (self.num_envs,):
@@ -423,7 +423,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def _masks(self) -> I8:
         """Of tables that have ended: all ones if the next action is not read, zeros if none is taken."""
         masks = self.batch.buffers.mask.copy()
-        masks[self._ended] = self._mode is AutoresetMode.NEXT_STEP
+        masks[self._ended] = self.autoreset_mode is AutoresetMode.NEXT_STEP
         return masks
 
     def _shown(self) -> Any:
@@ -450,7 +450,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         """
         self.batch.need_reset("step")
         chosen = self.batch.read_actions(actions)
-        if self._mode is AutoresetMode.DISABLED and self._ended.any():
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any():
             b = int(self._ended.argmax())
             raise ValueError(f"the episode of table {b} is over: call reset(options={{'reset_mask': terminated}})")
         with self._whole():
@@ -469,7 +469,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                 break
             todo = self._seating.choose(batch, waiting)
         infos: dict[str, Any] = {}
-        if self._mode is not AutoresetMode.SAME_STEP:
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             self._ended = ended.copy()
         elif ended.any():
             infos |= self._final_infos(ended)
@@ -612,7 +612,9 @@ def seat_learner(
     choices = [*named, *registry.options(env_id)]
     for name in options:
         if name not in (*choices, "observation"):  # an encoder goes with any game
-            raise TypeError(f"{registry.game_id(env_id)} has no option {name!r}; {choose_from(name, choices)}")
+            game_id, hint = registry.game_id(env_id), choose_from(name, choices)
+            # Python's words: TorchRL's GymEnv tries ``frameskip=`` first and looks for them
+            raise TypeError(f"{game_id} got an unexpected keyword argument {name!r}; {hint}")
     game = make_game(env_id, **options)
     return game, _seats(game, game.player_at(learner), opponents, partner, partner_told), learner
 

@@ -18,6 +18,26 @@ def test_torchrl(script):
     assert file.score(file.train(8_192, batch=256)) > file.score(RANDOM) + 0.6
 
 
+@pytest.mark.parametrize("tables", [0, 3], ids=["one table", "a vector"])
+def test_torchrl_takes_the_gymnasium_environments(tables):
+    """``GymEnv`` tries an option first that Gymnasium's environments refuse in Python's words."""
+    envs = pytest.importorskip("torchrl.envs")
+    import gymnasium
+
+    options = {"size": 2, "partner": "jps", "mask_in": "observation"}
+    if tables:
+        vector = gymnasium.make_vec("bidzoo/MiniBridge-v0", tables, autoreset_mode="Disabled", **options)
+        env = envs.GymWrapper(vector, categorical_action_encoding=True)
+    else:
+        env = envs.GymEnv("bidzoo/MiniBridge-v0", categorical_action_encoding=True, **options)
+    env = envs.TransformedEnv(env, envs.ActionMask(mask_key="action_mask"))
+    turns = env.rollout(40, break_when_any_done=False)
+    assert turns.shape == ((tables, 40) if tables else (40,))
+    assert turns["action_mask"].gather(-1, turns["action"][..., None]).all()  # every action is legal
+    ended = turns["next", "done"].squeeze(-1)
+    assert ended.any() and (turns["next", "reward"].squeeze(-1)[~ended] == 0).all()
+
+
 def test_tianshou(script):
     pytest.importorskip("tianshou")
     file = script("tianshou_dqn")

@@ -255,7 +255,7 @@ def test_gymnasiums_own_wrappers_take_it(mode):
     from gymnasium.wrappers import vector
 
     env = gymnasium.make_vec("bidzoo/MiniBridge-v0", num_envs=4, autoreset_mode=AutoresetMode(mode))
-    assert env.metadata["autoreset_mode"] is AutoresetMode(mode)
+    assert env.metadata["autoreset_mode"] is env.unwrapped.autoreset_mode is AutoresetMode(mode)
     if mode == "NextStep":
         env = vector.NormalizeReward(vector.NormalizeObservation(env))
     _, info = env.reset(seed=1)
