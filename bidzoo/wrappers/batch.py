@@ -65,8 +65,8 @@ class Batch:
     - ``reward`` float32 ``[B, P]``: of the episode that ended in this step, else 0
     - ``terminated`` bool ``[B]``: an episode ended in this step (the other arrays already show the next one)
 
-    What is kept for longer than a step is copied. So is what JAX is given, by ``jnp.array(batch.observation)``:
-    ``jax.device_put`` and jitted functions may share an array's memory, and read it after the call has returned.
+    Copy what is kept for longer than a step, and what JAX is given (``batch.observation.copy()``): it may read an array
+    after the call has returned.
 
     What is written into them changes no rule: ``player`` and ``action_mask`` are copies of ``buffers``, which the
     engine believes, and every step writes them again.
