@@ -26,6 +26,9 @@ ROWS = 2048  # that a thread does at least: of bridge or Spades some 300 microse
 SHARES = 4  # of a thread's rows
 SHARE = ROWS // SHARES  # rows of a share at least, where a thread does ``ROWS``
 
+GROUP = Path("/sys/fs/cgroup")  # the control group of a container, as it sees it
+QUOTAS = ("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")  # quota and period, in versions 2 and 1
+
 _count = 0  # threads that kernels may use; 0: not asked for yet
 _pool: _Pool | None = None
 _refused = False  # the system let no thread start, which was said
@@ -34,12 +37,13 @@ _refused = False  # the system let no thread start, which was said
 def cores() -> int:
     """Cores that this process may use, by its affinity and its control group's quota."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("utf-8").split()
-        if quota != "max":
-            count = min(count, max(1, round(int(quota) / int(period))))
-    except (OSError, ValueError):
-        pass
+    for names in QUOTAS:
+        try:
+            quota, period = " ".join((GROUP / name).read_text("utf-8") for name in names).split()
+            if int(quota) > 0:  # -1: as much as there is
+                count = min(count, max(1, round(int(quota) / int(period))))
+        except (OSError, ValueError):  # no such group; "max": as much as there is
+            pass
     return count
 
 

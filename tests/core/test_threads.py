@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,6 +45,30 @@ def test_any_number_of_threads_gives_the_same(two_threads: None) -> None:
         threads.set_threads(count)
         found.append(digest_of_deals())
     assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({"cpu.max": "200000 100000"}, 2),
+        ({"cpu.max": "max 100000"}, 64),
+        ({"cpu/cpu.cfs_quota_us": "350000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 4),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 64),
+        ({"cpu.max": "5000 100000"}, 1),
+        ({"cpu.max": "a word"}, 64),
+        ({}, 64),
+    ],
+)
+def test_cores_are_those_of_the_control_group(
+    files: dict[str, str], cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container with two cores of 64 starts two threads, under version 1 of control groups too."""
+    monkeypatch.setattr(threads, "GROUP", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64), raising=False)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert threads.cores() == cores
 
 
 def test_kernels_in_python_threads(two_threads: None) -> None:
