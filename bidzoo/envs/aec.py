@@ -83,8 +83,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
         self._screen = Screen(repr(self))
         self.possible_agents = [f"player_{p}" for p in range(game.num_players)]
         self._number = {agent: p for p, agent in enumerate(self.possible_agents)}
-        self._seed = random_seed()
-        self._board = -1
+        self._seed, self._board = 0, -1
         self._infos: dict[str, dict[str, Any]] | None = None
         self._zeros = dict.fromkeys(self.possible_agents, 0.0)
         self._false = dict.fromkeys(self.possible_agents, False)
@@ -132,6 +131,8 @@ class TableEnv(AECEnv[str, Any, int | None]):
             fixed = dict(self.game.options(options))
             board = int(fixed.pop("board", board))
         new_seed = self._seed if seed is None else checked_seed(seed)
+        if seed is None and self._board < 0:  # drawn here, so that copies of a new environment draw their own
+            new_seed = random_seed()
         if fixed:  # which may fail: on a new table
             table = Table(self.game)
             table.begin(board, new_seed, fixed)

@@ -142,7 +142,7 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         self.game, self.learner = game, game.player_at(learner)
         self._policies = _own_partners(_resolved(game, self.learner, policies))
         self._random = random_seats(game, self._policies)
-        self._partners, self._seed = _partners_of(self._policies), random_seed()
+        self._partners, self._seed = _partners_of(self._policies), 0
         self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
         self._show(Table(game))
         check_value("mask_in", MaskIn, mask_in)
@@ -176,7 +176,10 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         Raises:
             ValueError: a bad value, an unknown name, or ``options`` of a position that ends before the learner's turn.
         """
-        seed = None if seed is None else checked_seed(seed)
+        if seed is not None:
+            seed = checked_seed(seed)
+        elif self._board < 0:  # drawn here, so that copies of a new environment draw their own
+            seed = random_seed()
         super().reset(seed=seed)
         fixed = dict(self.game.options(options)) if options else {}
         if seed is not None:
@@ -329,7 +332,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     ) -> None:
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
-        self._seating = Seating(_own_partners(_resolved(game, self.learner, policies)), random_seed())
+        self._seating = Seating(_own_partners(_resolved(game, self.learner, policies)))
         check_value("mask_in", MaskIn, mask_in)
         self.mask_in, self.autoreset_mode = mask_in, _autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "render_modes": [*type(self).metadata["render_modes"]]}
@@ -365,7 +368,10 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             rows = self._reset_rows(chosen["reset_mask"], first)
             chosen = {name: value for name, value in chosen.items() if name != "reset_mask"}
         fixed = dict(self.game.options(chosen))
-        first = None if first is None else checked_seed(first)
+        if first is not None:
+            first = checked_seed(first)
+        elif not self._is_dealt:  # as of ``SingleAgent``
+            first = random_seed()
         super().reset(seed=first)
         if first is not None:
             self._seating.seed = first

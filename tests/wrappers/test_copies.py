@@ -126,3 +126,23 @@ def test_a_copy_goes_on_as_its_original(env_id, name, others):
         expected = seen(form, form.env, 12, steps)
         assert all(seen(form, twin, 12, steps) == expected for twin in copies)
         assert seen(form, apart, 12, steps) == expected, "the original has moved its copy"
+
+
+@pytest.mark.parametrize("name", ["gymnasium.make", "gymnasium.make_vec", "env"])
+def test_copies_of_a_new_environment_draw_seeds_of_their_own(name):
+    """Workers of a DataLoader that get the environment of a dataset would all play the same deals."""
+    form = FORMS[name]("bridge_bidding_v0", "random")
+    envs = [form.env, copy.deepcopy(form.env), pickle.loads(pickle.dumps(form.env))]
+    for env in envs:
+        form.begin(env)
+    hands = [(env.batch.states if name.endswith("vec") else env._table.states)["hands"].tobytes() for env in envs]
+    assert len({*hands}) == 3
+
+
+@pytest.mark.parametrize("name", ["gymnasium.make", "gymnasium.make_vec"])
+def test_the_seed_of_a_first_reset_is_told(name):
+    """``np_random_seed`` is that by which the deals come again."""
+    form = FORMS[name]("bridge_bidding_v0", "random")
+    first = plain(form.begin(form.env))
+    again = plain(form.begin(form.env))
+    assert plain(form.begin(form.env, form.env.np_random_seed)) == first != again
