@@ -351,17 +351,20 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Deal boards 0 ... B - 1 of ``seed`` (one int; a list seeds by its first entry), else the next of each.
+        """Deal boards 0 ... B - 1 of ``seed``, which all tables share, else the next of each.
+
+        A list is taken as what Gymnasium's own vectors make of one seed ``s``: ``[s, s + 1, ...]``, an entry a table.
 
         ``options`` are the AEC environment's: ``board`` is the first table's, the others follow it; the rest holds at
         every table, for this board. Where autoreset is disabled, ``reset_mask`` bool ``[B]`` says which tables are
         dealt their next board.
 
         Raises:
-            ValueError: a bad value, an unknown name, ``options`` of a position that ends before the learner's turn,
-                ``reset_mask`` where tables deal themselves their next board, or beside a seed, which is that of all.
+            ValueError: a bad value, an unknown name, a list of other seeds, ``options`` of a position that ends before
+                the learner's turn, ``reset_mask`` where tables deal themselves their next board, or beside a seed,
+                which is that of all.
         """
-        first = seed[0] if isinstance(seed, list) else seed
+        first = self._shared_seed(seed) if isinstance(seed, list) else seed
         chosen = options or {}
         rows = None
         if isinstance(chosen, Mapping) and "reset_mask" in chosen:
@@ -399,6 +402,16 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             self.batch.show()
         self._look()
         return self._shown(), self._infos()
+
+    def _shared_seed(self, seeds: list[int | None]) -> int | None:
+        """The seed of which ``seeds`` are Gymnasium's list."""
+        first = checked_seed(seeds[0]) if seeds and seeds[0] is not None else None
+        if seeds != [None if first is None else first + b for b in range(self.num_envs)]:
+            raise ValueError(
+                f"seed: a list of {len(seeds)}; all tables share one seed, so expected an integer, or the list"
+                f" [s, s + 1, ...] of {self.num_envs}; vectorization_mode='sync' gives each table a seed of its own"
+            )
+        return first
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

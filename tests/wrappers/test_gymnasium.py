@@ -280,6 +280,19 @@ def test_wrong_autoreset():
         env.reset(seed=3, options={"reset_mask": np.ones(2, bool)})
 
 
+def test_tables_share_a_seed():
+    """A list that asks for other deals is not read as its first entry."""
+    env = single_agent_vector("bridge_bidding_v0", 3)
+    expected = env.reset(seed=5)[0]
+    assert (env.reset(seed=[5, 6, 7])[0] == expected).all()
+    assert (env.reset(seed=[None] * 3)[0] != expected).any()
+    for seeds in ([5, 5, 5], [5], [None, 5, 6], []):
+        with pytest.raises(ValueError, match=rf"seed: a list of {len(seeds)}; all tables share one seed"):
+            env.reset(seed=seeds)
+    with pytest.raises(ValueError, match="seed 'x': expected an integer"):
+        env.reset(seed=["x", 6, 7])
+
+
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 def test_masks_in_observations_of_a_vector(mode):
     make = partial(single_agent_vector, "minibridge_v0", 3, size=2, autoreset_mode=mode)
