@@ -14,7 +14,11 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, resolve_name
 from inspect import isclass, isfunction
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
+
+_LIBRARIES = {"site-packages", "dist-packages"}
+_NOT_RELOADED = {"bidzoo", "__main__"}  # the one is not what users edit, the other travels by value
 
 
 def content_digest(value: Any) -> str:
@@ -66,12 +70,59 @@ def _is_installed(package: str) -> bool:
     if package in sys.stdlib_module_names:
         return True
     path = _path(package)
-    return path is not None and bool({"site-packages", "dist-packages"} & {*Path(path).parts})
+    return path is not None and bool(_LIBRARIES.intersection(Path(path).parts))
+
+
+def loaded() -> dict[str, int]:
+    """The user's modules in this process, neither installed nor bidzoo's, each with a number of what it holds.
+
+    The number changes when a module is loaded anew because its file was edited (``importlib.reload``, ``%autoreload``
+    of a notebook). It means nothing to another process.
+    """
+    files = {
+        name: str(vars(module).get("__file__") or "")
+        for name, module in [*sys.modules.items()]
+        if isinstance(module, ModuleType) and name.partition(".")[0] not in sys.stdlib_module_names | _NOT_RELOADED
+    }
+    return {
+        name: _version(name) for name, file in files.items() if file and not _LIBRARIES.intersection(Path(file).parts)
+    }
+
+
+def _version(name: str) -> int:
+    """The number of ``loaded``; 0 if nobody has imported the module, and of those of bidzoo."""
+    module = sys.modules.get(name)
+    if module is None or name.partition(".")[0] in _NOT_RELOADED:
+        return 0
+    names = [*vars(module).items()]
+    for _, kind in names[:]:
+        if isclass(kind) and kind.__module__ == name:
+            names += vars(kind).items()
+    return hash((*((key, _held(value)) for key, value in names),))
+
+
+def _held(value: Any) -> Any:
+    """What changes if ``value`` of a module is made anew: the code of a function, a number or text, else its place."""
+    if isinstance(value, bool | int | float | str | bytes):
+        return type(value), value
+    function = value.fget if isinstance(value, property) else value
+    function = function.__func__ if isinstance(function, staticmethod | classmethod) else function
+    while wrapped := getattr(function, "__dict__", {}).get("__wrapped__"):  # a kernel, a cached function
+        function = wrapped
+    return function.__code__ if isinstance(function, FunctionType) else id(value)
+
+
+def _source(name: str) -> tuple[str, list[str]]:
+    """A module's name and a digest of its code, and the modules that it imports of those whose code counts."""
+    return _read(name, _version(name))
 
 
 @cache
-def _source(name: str) -> tuple[str, list[str]]:
-    """A module's name and a digest of its code, and the modules that it imports of those whose code counts."""
+def _read(name: str, version: int) -> tuple[str, list[str]]:
+    """``_source``, read once; again after the module was reloaded, which gives it another ``version``.
+
+    Where a file was edited and not reloaded, its digest stays: it is not what this process runs.
+    """
     if name == "__main__" and not hasattr(sys.modules[name], "__file__"):
         raise ValueError("an agent of a notebook or of python -c has no file: move it to a module to keep its results")
     path = _path(name)

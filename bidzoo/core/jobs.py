@@ -25,6 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bidzoo.core.digests import loaded
 from bidzoo.core.threads import set_threads
 
 VARIABLE = "BIDZOO_BACKEND"
@@ -181,8 +182,11 @@ def _identity(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _end_with(parent: int) -> None:
-    """End this worker when process ``parent`` has ended; it would wait for tasks forever, its output open."""
+def _end_with(parent: int, reloads: int = 0) -> None:
+    """End this worker when process ``parent`` has ended; it would wait for tasks forever, its output open.
+
+    ``reloads`` is there to differ: loky begins new workers if this is called with something else.
+    """
     from multiprocessing import parent_process
     from multiprocessing.connection import wait
 
@@ -197,6 +201,23 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+_loaded: dict[str, int] = {}  # the user's modules as they were when workers were last asked for
+_reloads = 0
+
+
+def _times_reloaded() -> int:
+    """How often modules of the user's were found reloaded: workers have imported what was there before.
+
+    A worker imports a module when it is sent something of it. What was edited and not reloaded here, a worker that is
+    begun later has as it is in the file.
+    """
+    global _reloads
+    now = loaded()
+    _reloads += any(now.get(name, version) != version for name, version in _loaded.items())
+    _loaded.update(now)
+    return _reloads
 
 
 _executor: Any = None  # of the last loky tasks
@@ -240,12 +261,12 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     # A worker that has idled for its time may leave just as tasks come. loky then begins another one and warns; where
     # warnings are errors, that would end the thread which hears of results.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
-    pending, failures = set(range(len(tasks))), 0
+    pending, failures, reloads = set(range(len(tasks))), 0, _times_reloaded()
     while pending:
-        before = len(pending)
+        before, reason = len(pending), ""
         with _interrupts_blocked():
             _executor = executor = get_reusable_executor(  # a new one after a death
-                max_workers=workers, env=WORKER, initializer=_end_with, initargs=(os.getpid(),)
+                max_workers=workers, env=WORKER, initializer=_end_with, initargs=(os.getpid(), reloads)
             )
             futures = dict[Any, int]()
             with suppress(BrokenProcessPool):  # a worker died meanwhile: the other tasks are for the next executor
@@ -253,7 +274,8 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
                     futures[executor.submit(_on_one_thread, os.getpid(), function, *tasks[number])] = number
         try:
             for future in done_first(futures):
-                if isinstance(future.exception(), BrokenProcessPool):
+                if isinstance(problem := future.exception(), BrokenProcessPool):
+                    reason = _last_line(problem.__cause__)
                     continue
                 pending.remove(futures[future])
                 yield futures[future], future.result()
@@ -262,14 +284,23 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
                 future.cancel()
         failures = failures + 1 if len(pending) == before else 0
         if failures > RETRIES:
-            raise WorkersDiedError(f"the workers of tasks {sorted(pending)[:workers]} died {failures} times in a row")
+            why = f": {reason}" if reason else ""
+            raise WorkersDiedError(
+                f"the workers of tasks {sorted(pending)[:workers]} died {failures} times in a row{why}"
+            )
+
+
+def _last_line(problem: BaseException | None) -> str:
+    """The error in the traceback that a worker sent; empty of one that was killed."""
+    return str(problem).strip("'\"\n ").rpartition("\n")[2] if problem else ""
 
 
 _client: Any = None  # of the cluster that was made here; it stays to the end of this process
+_client_reloads = 0  # ``_times_reloaded`` when its workers were begun
 
 
 def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
-    global _client
+    global _client, _client_reloads
     import dask
     from distributed import Client, KilledWorker
     from distributed import as_completed as done_first
@@ -280,7 +311,11 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     except ValueError:  # none yet
         client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if local else Client()
         _client = client if local else None
+    reloads = _times_reloaded()
     if client is _client:
+        if _client_reloads != reloads:
+            client.restart()
+        _client_reloads = reloads
         # Nobody waits for the workers that are missing: tasks wait for them, and the cluster's ``wait_for_workers`` may
         # lose the address of a worker that goes at that moment, after which the cluster replaces and closes nothing.
         client.cluster.scale(workers)

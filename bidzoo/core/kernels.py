@@ -183,8 +183,17 @@ class Kernel:
 
 
 def kernel_named(module: str, name: str) -> Kernel:
-    """The kernel of that module and qualified name."""
+    """The kernel of that module and qualified name.
+
+    Raises:
+        ValueError: none in this process, as where a worker is sent rules of a notebook's cell.
+    """
     import_module(module)
+    if (module, name) not in KERNELS:
+        where = "a notebook or of the script that was started" if module == "__main__" else f"{module} as it is here"
+        raise ValueError(
+            f"no kernel {name} in this process: compiled rules of {where}; for workers, import them from a module"
+        )
     return KERNELS[module, name]
 
 

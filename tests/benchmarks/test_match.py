@@ -256,13 +256,13 @@ def test_a_ledger_tells_code_that_is_not_installed_from_other_code(tmp_path, mon
         for name, code in CODE.items():
             (tmp_path / f"{name}.py").write_text(code + "CHANGED = 1\n" * (name == changed))
             sys.modules.pop(name, None)
-        digests._source.cache_clear()
+        digests._read.cache_clear()
         game, function = PythonGame(import_module("rules").Mine), import_module("players").bids
         with match.MatchLedger(tmp_path / "ledger", [policy := agents.resolve(function, game)]) as ledger:
             named += ledger.jobs_of(game, [policy] * 2, 0, 0, [np.arange(2)])
         for name in CODE:
             sys.modules.pop(name)
-    digests._source.cache_clear()
+    digests._read.cache_clear()
     assert named[0] == named[-1] and len({*named}) == 4
 
 

@@ -1,5 +1,6 @@
 """Tasks in processes: order, errors, workers that die, and matches that do not depend on any of it."""
 
+import importlib
 import multiprocessing
 import os
 import pickle
@@ -22,6 +23,8 @@ from bidzoo import agents
 from bidzoo.benchmarks.match import Run, duplicate, play
 from bidzoo.core import jobs
 from bidzoo.envs.bridge.game import Bridge
+
+ROOT = Path(__file__).parents[2]
 
 
 def log(folder, number):
@@ -171,6 +174,37 @@ def test_a_task_that_always_dies_is_named(monkeypatch):
     monkeypatch.setattr(jobs, "RETRIES", 1)  # every one starts two processes
     with pytest.raises(jobs.WorkersDiedError, match=r"^tests: the workers of tasks \[0, 1\] died 2 times in a row"):
         list(jobs.run(die, [(0,), (1,)], workers=2, what="tests"))
+
+
+def test_workers_have_what_was_reloaded(tmp_path, monkeypatch):
+    """A notebook's module that was edited and loaded again: idle workers have it as it was."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # whose times are of whole seconds
+    for value in (1, 2):
+        (tmp_path / "edited_task.py").write_text(f"def answer(number):\n    return {value}\n", "utf-8")
+        module = importlib.reload(importlib.import_module("edited_task"))
+        assert list(jobs.run(module.answer, [(0,), (1,)], workers=2)) == [value, value]
+    sys.modules.pop("edited_task")
+
+
+def test_compiled_rules_of_a_script_cannot_go_to_workers(tmp_path):
+    script = tmp_path / "script.py"
+    rules = (ROOT / "examples/bidzoo-hint/src/bidzoo_hint/game.py").read_text("utf-8")
+    script.write_text(rules + PLAYED, "utf-8")
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path)
+    assert "no kernel legal_row in this process: compiled rules of a notebook or of the script" in run.stdout, (
+        run.stderr
+    )
+
+
+PLAYED = """
+if __name__ == "__main__":
+    from bidzoo.benchmarks.match import Run, play
+    try:
+        play(Hint(size=4), ["random", "random"], range(128), run=Run(workers=2))
+    except RuntimeError as problem:
+        print(problem)
+"""
 
 
 def test_bad_requests():
