@@ -606,8 +606,9 @@ def test_ask_takes_a_function():
     assert list(env.rewards.values()) == match.play(env.game, [last, last], [0], seed=5).reward[0].tolist()
 
 
-def test_render_without_a_mode_says_so():
-    env = bidzoo.make("comm_v0")
+@pytest.mark.parametrize("make", [bidzoo.make, partial(gymnasium.make, partner="random")])
+def test_render_without_a_mode_says_so(make):
+    env = make("comm_v0" if make is bidzoo.make else "bidzoo/Comm-v0")
     env.reset(seed=1)
     with pytest.warns(UserWarning, match="without a render_mode"):
         assert env.render() is None
@@ -617,6 +618,7 @@ def test_objects_say_what_they_are():
     game = bidzoo.make_game("minibridge_v0", size=3)
     made = match.duplicate(bridge(), "sayc", "pass", [0, 1])
     for thing, text in [
+        (deals.packaged("test"), "<DealSet of 5,000 deals, 5,000 solved>"),
         (bidzoo.make("minibridge_v0", size=3), "<AEC environment minibridge_v0(size=3): 2 players, 7 actions, "),
         (game, "<minibridge_v0(size=3): 2 players, 7 actions, observation history>"),
         (game.encoder, "<Encoder history: 20 entries>"),

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +151,7 @@ class Entry:
     python: str
     machine: str
     seconds: float
-    values: dict[str, str]  # by opponent: the numbers of all boards in order, with spaces
+    values: dict[str, str] = field(repr=False)  # by opponent: the numbers of all boards in order, with spaces
 
     def numbers(self, opponent: str) -> F64:
         """Values ``[boards]`` against ``opponent``; ValueError unless every board has one that it can have."""

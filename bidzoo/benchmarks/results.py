@@ -17,6 +17,7 @@ from bidzoo.core.options import NotFinite, Weight, Whole, literal
 from bidzoo.core.schema import csv_rows, json_text, json_value, parse, shown
 from bidzoo.core.storage import replace_file
 from bidzoo.core.threads import cores
+from bidzoo.envs.render import notebook
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "published"
 
@@ -151,8 +152,15 @@ def machine() -> str:
 
 
 def command() -> str:
-    """This command line as it is published: files outside the working folder by their names alone."""
+    """This command line as it is published: files outside the working folder by their names alone.
+
+    What Python does without one is ``"a notebook"`` or ``"python"``.
+    """
     script = Path(sys.argv[0])
+    if notebook() is not None:
+        return "a notebook"
+    if script.name in ("", "-c"):
+        return "python"
     program = ["python", sys.argv[0]] if script.suffix == ".py" and script.name != "__main__.py" else ["bidzoo"]
     words = [*program, *sys.argv[1:]]
     return shlex.join(Path(word).name if Path(word).is_absolute() else word for word in words)

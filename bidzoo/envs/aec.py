@@ -10,7 +10,6 @@ from html import escape
 from inspect import Parameter, Signature, isclass, signature
 from typing import Any, ClassVar, Literal, Self, SupportsIndex
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
@@ -20,7 +19,7 @@ from bidzoo.core.options import checked, choose_from
 from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.asking import ask_one, asking, nobody_to_ask, policy_hint
 from bidzoo.envs.game import Game, Table, action_index, game_of, legal_actions
-from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
+from bidzoo.envs.render import FPS, MODES, Screen, checked_mode, table_html, warn_of_no_mode
 
 
 class _AfterReset:
@@ -300,10 +299,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
         """The whole table as ``render_mode`` says: text, SVG document, pixels uint8 ``[H, W, 3]``; None if shown."""
         self._need_reset("render")
         if self.render_mode is None:
-            modes = ", ".join(self.metadata["render_modes"])
-            gymnasium.logger.warn(
-                f"render() without a render_mode shows nothing; make the environment with one of {modes}"
-            )
+            warn_of_no_mode()
         if self.render_mode == "human":
             return self._screen.show(self.game, self._states)
         return self.game.render(self._states[0], self.render_mode)
@@ -326,8 +322,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
             status = "rewards " + ", ".join(f"{agent} {reward:g}" for agent, reward in self.rewards.items())
         else:
             status = f"{self.agent_selection} is to act"
-        heading = f"{self}, seed {self._seed}, board {self._board}"
-        return f"{self.game.svg(self._states[0])}\n<p>{heading}: {status}</p>"
+        return table_html(self.game, self._states[0], f"{self}, seed {self._seed}, board {self._board}: {status}")
 
 
 for _name in ("rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"):

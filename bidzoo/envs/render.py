@@ -4,8 +4,10 @@ import os
 import sys
 import threading
 import time
+from html import escape
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
 import numpy as np
 
 from bidzoo.core.cards import HAND_SIZE
@@ -32,6 +34,24 @@ def checked_mode(mode: str | None) -> str | None:
 def cards_left(state: State, seat: int) -> int:
     """How many cards ``seat`` still holds at a table of bridge or Spades, also where its hand is not shown."""
     return HAND_SIZE - int((state["players"][: int(state["plays"])] == seat).sum())
+
+
+def notebook() -> Any:
+    """The shell of IPython whose cells this process runs; None if it is no kernel of a notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell if getattr(shell, "kernel", None) is not None else None
+
+
+def warn_of_no_mode() -> None:
+    """Gymnasium's warning that ``render()`` without a mode shows nothing."""
+    gymnasium.logger.warn(
+        f"render() without a render_mode shows nothing; make the environment with one of {', '.join(MODES)}"
+    )
+
+
+def table_html(game: Game, state: State, about: str) -> str:
+    """What a notebook shows of an environment: the whole table, and a line about it."""
+    return f"{game.svg(state)}\n<p>{escape(about)}</p>"
 
 
 class Screen:
@@ -74,8 +94,7 @@ class Screen:
 
 def _find_place(title: str) -> "_Cell | _Window | None":
     """A place for pictures, None where there is only text."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if getattr(shell, "kernel", None) is not None:
+    if (shell := notebook()) is not None:
         return _Cell(shell)
     if sys.platform == "linux" and not os.environ.get("DISPLAY"):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
@@ -21,7 +22,7 @@ from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.asking import ask_one
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.game import PASSED_OVER, Buffers, Game, Table, action_index, is_legal_row, never_asked
-from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
+from bidzoo.envs.render import FPS, MODES, Screen, checked_mode, table_html, warn_of_no_mode
 from bidzoo.registry import make_game
 from bidzoo.wrappers.batch import Batch, Seating, random_seats
 
@@ -156,6 +157,13 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         seats = ", ".join(f"{place} {name}" for place, name in others.items())
         return f"<{self.game}: the learner is {self.game.place_text(self.learner)}; {seats}>"
 
+    def _repr_html_(self) -> str:
+        """The HTML that a notebook shows: the whole table, and who plays."""
+        if self._board < 0:
+            return f"<p>{escape(repr(self))}, before <code>reset()</code></p>"
+        about = f"{repr(self)[1:-1]}; seed {self._seed}, board {self._board}"
+        return table_html(self.game, self._table.states[0], about + ", over" * self._over)
+
     def _show(self, table: Table) -> None:
         self._table = table
         self._mask, self._observation = table.out.mask[0], table.out.observation[0]  # views, which no copy keeps
@@ -268,6 +276,8 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         ``"human"`` shows it after every ``reset`` and ``step`` (see ``bidzoo.envs.render.Screen``).
         """
         self._need_reset("render")
+        if self.render_mode is None:
+            warn_of_no_mode()
         if self.render_mode == "human":
             return self._screen.show(self.game, self._table.states)
         return self.game.render(self._table.states[0], self.render_mode)

@@ -3,7 +3,9 @@
 import json
 import math
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from markupsafe import escape
@@ -96,6 +98,11 @@ def test_a_published_command_names_no_folder(monkeypatch):
     assert results.command() == "python experiments/x.py --json x.json"
     monkeypatch.setattr("sys.argv", ["/some/where/bidzoo/__main__.py", "list"])
     assert results.command() == "bidzoo list"
+    monkeypatch.setattr("sys.argv", ["-c", "something"])
+    assert results.command() == "python"
+    monkeypatch.setattr("sys.argv", ["/some/where/ipykernel_launcher.py", "-f", "/home/me/kernel-1.json"])
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object())))
+    assert results.command() == "a notebook"
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"tables": [1]}', '{"tables": []}', "\x00"])

@@ -274,6 +274,16 @@ def test_an_environment_shows_itself(env_id):
     assert f": rewards player_0 {env.rewards['player_0']:g}, player_1 " in env._repr_html_()
 
 
+def test_a_learner_s_table_shows_itself():
+    env = single_agent("minibridge_v0", partner="random")
+    assert ElementTree.fromstring(env._repr_html_()).text.startswith(f"{env!r}, before")
+    env.reset(seed=3)
+    picture, words = ElementTree.fromstring(f"<div>{env._repr_html_()}</div>")
+    assert picture.tag.endswith("svg") and words.text == f"{env!r}"[1:-1] + "; seed 3, board 0"
+    env.step(-1)
+    assert env._repr_html_().endswith("; seed 3, board 0, over</p>")
+
+
 def test_a_batch_shows_its_arrays():
     batch = bidzoo.make_vec("comm_v0", 5)
     words, table = ElementTree.fromstring(f"<div>{batch._repr_html_()}</div>")

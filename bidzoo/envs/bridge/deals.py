@@ -57,6 +57,9 @@ class DealSet(NamedTuple):
         hands.flags.writeable = tricks.flags.writeable = False
         return cls(hands, tricks)
 
+    def __repr__(self) -> str:
+        return f"<DealSet of {len(self.hands):,} deals, {self.solved:,} solved>"
+
     @classmethod
     def load(cls, path: str | Path) -> "DealSet":
         """The deals of a file written by ``save``; ValueError if it is anything else."""
