@@ -182,11 +182,8 @@ def _identity(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _end_with(parent: int, reloads: int = 0) -> None:
-    """End this worker when process ``parent`` has ended; it would wait for tasks forever, its output open.
-
-    ``reloads`` is there to differ: loky begins new workers if this is called with something else.
-    """
+def _end_with(parent: int) -> None:
+    """End this worker when process ``parent`` has ended; it would wait for tasks forever, its output open."""
     from multiprocessing import parent_process
     from multiprocessing.connection import wait
 
@@ -221,6 +218,37 @@ def _times_reloaded() -> int:
 
 
 _executor: Any = None  # of the last loky tasks
+_made_for: tuple[int, ...] = ()  # process, workers and ``_times_reloaded`` of the executor
+_executor_lock = threading.RLock()  # of these two, and while tasks are handed out
+IDLE = 10  # seconds after which a worker without tasks ends
+
+
+def _loky_executor(workers: int, reloads: int) -> Any:
+    """The executor of the last tasks if its workers are as many and have what is loaded here, else a new one.
+
+    It is bidzoo's own. That of loky's ``get_reusable_executor`` is the one of ``joblib.Parallel`` and scikit-learn in
+    the same process, which fail on an executor that they have not made.
+    """
+    global _executor, _made_for
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    if _executor is not None and _made_for != (os.getpid(), workers, reloads):
+        _give_up(_executor)
+    if _executor is None:
+        _executor = ProcessPoolExecutor(
+            workers, timeout=IDLE, env=WORKER, initializer=_end_with, initargs=(os.getpid(),)
+        )
+        _made_for = os.getpid(), workers, reloads
+    return _executor
+
+
+def _give_up(executor: Any) -> None:
+    """Let ``executor`` end what it was given, and have the next tasks make another one."""
+    global _executor
+    with _executor_lock:
+        if _executor is executor:
+            _executor = None
+    executor.shutdown(wait=True)
 
 
 def kill_workers() -> None:
@@ -252,11 +280,8 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
-    global _executor
     from concurrent.futures import as_completed as done_first
     from concurrent.futures.process import BrokenProcessPool
-
-    from joblib.externals.loky import get_reusable_executor
 
     # A worker that has idled for its time may leave just as tasks come. loky then begins another one and warns; where
     # warnings are errors, that would end the thread which hears of results.
@@ -264,10 +289,8 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     pending, failures, reloads = set(range(len(tasks))), 0, _times_reloaded()
     while pending:
         before, reason = len(pending), ""
-        with _interrupts_blocked():
-            _executor = executor = get_reusable_executor(  # a new one after a death
-                max_workers=workers, env=WORKER, initializer=_end_with, initargs=(os.getpid(), reloads)
-            )
+        with _interrupts_blocked(), _executor_lock:
+            executor = _loky_executor(workers, reloads)
             futures = dict[Any, int]()
             with suppress(BrokenProcessPool):  # a worker died meanwhile: the other tasks are for the next executor
                 for number in sorted(pending):
@@ -282,6 +305,8 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
         finally:
             for future in futures:
                 future.cancel()
+        if pending:  # a worker died, and the executor with it
+            _give_up(executor)
         failures = failures + 1 if len(pending) == before else 0
         if failures > RETRIES:
             why = f": {reason}" if reason else ""

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from multiprocessing import util
 from pathlib import Path
@@ -141,10 +142,9 @@ def test_tasks_of_dead_workers_are_run_again(tmp_path):
 
 def test_workers_may_die_while_tasks_are_handed_out(monkeypatch):
     """The executor refuses the tasks that come after; they are run by the next one."""
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-    from joblib.externals.loky.reusable_executor import _ReusablePoolExecutor
+    from joblib.externals.loky.process_executor import ProcessPoolExecutor, TerminatedWorkerError
 
-    submit, handed_out = _ReusablePoolExecutor.submit, list[int]()
+    submit, handed_out = ProcessPoolExecutor.submit, list[int]()
 
     def refuse_once(self, function, *given):
         handed_out.append(given[-1])
@@ -152,9 +152,27 @@ def test_workers_may_die_while_tasks_are_handed_out(monkeypatch):
             raise TerminatedWorkerError("a worker process was unexpectedly terminated")
         return submit(self, function, *given)
 
-    monkeypatch.setattr(_ReusablePoolExecutor, "submit", refuse_once)
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", refuse_once)
     assert list(jobs.run(pow, [(2, k) for k in range(5)], workers=2)) == [2**k for k in range(5)]
     assert handed_out == [0, 1, 2, 2, 3, 4]
+
+
+def test_joblib_s_own_workers_go_on():
+    """Those of ``Parallel`` and scikit-learn in the same process, before and after ours."""
+    from joblib import Parallel, delayed
+
+    powers = [2**k for k in range(4)]
+    for _ in range(2):
+        assert list(jobs.run(pow, [(2, k) for k in range(4)], workers=2)) == powers
+        assert Parallel(2)(delayed(pow)(2, k) for k in range(4)) == powers
+
+
+def test_threads_may_ask_for_other_numbers_of_workers():
+    def squares(workers):
+        return list(jobs.run(pow, [(k, 2) for k in range(6)], workers=workers))
+
+    with ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(squares, [2, 3, 2])) == [[k**2 for k in range(6)]] * 3
 
 
 def test_a_worker_that_leaves_as_tasks_come_stops_nothing():
