@@ -18,7 +18,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 _LIBRARIES = {"site-packages", "dist-packages"}
-_NOT_RELOADED = {"bidzoo", "__main__"}  # the one is not what users edit, the other travels by value
+_NOT_RELOADED = {"bidzoo", "__main__", "__mp_main__"}  # the first is not what users edit, a script travels by value
 
 
 def content_digest(value: Any) -> str:

@@ -242,22 +242,28 @@ def _loky_executor(workers: int, reloads: int) -> Any:
     return _executor
 
 
-def _give_up(executor: Any) -> None:
-    """Let ``executor`` end what it was given, and have the next tasks make another one."""
+def _give_up(executor: Any, now: bool = False) -> None:
+    """Have the next tasks make another executor; this one ends what it was given, or is ended ``now``."""
     global _executor
     with _executor_lock:
         if _executor is executor:
             _executor = None
+    if now:
+        _kill(executor)
     executor.shutdown(wait=True)
+
+
+def _kill(executor: Any) -> None:
+    for pid in list(executor._processes or ()):
+        with suppress(OSError):  # it has ended, which Windows calls a denied permission
+            os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
 
 
 def kill_workers() -> None:
     """End this process's loky workers at once, in the middle of what they do, and remove their semaphores."""
     if not _executor:
         return
-    for pid in list(_executor._processes or ()):
-        with suppress(OSError):  # it has ended, which Windows calls a denied permission
-            os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+    _kill(_executor)
     from multiprocessing import util
 
     vars(util)["_run_finalizers"](0)  # a process that leaves by ``os._exit`` would leave them to a tracker that warns
@@ -302,6 +308,9 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
                     continue
                 pending.remove(futures[future])
                 yield futures[future], future.result()
+        except KeyboardInterrupt:  # of a notebook's cell, whose process goes on: workers would end what they have begun
+            _give_up(executor, now=True)
+            raise
         finally:
             for future in futures:
                 future.cancel()
@@ -348,12 +357,17 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
         # scattered data would be lost with a worker, results are not
         shared = client.submit(_identity, function, pure=False)
     futures = {client.submit(_on_one_thread, os.getpid(), shared, *task, pure=False): i for i, task in enumerate(tasks)}
-    for future in done_first(futures):
-        try:
-            result = future.result()
-        except KilledWorker as problem:
-            raise WorkersDiedError(f"the workers of task {futures[future]} died again and again") from problem
-        yield futures[future], result
+    try:
+        for future in done_first(futures):
+            try:
+                result = future.result()
+            except KilledWorker as problem:
+                raise WorkersDiedError(f"the workers of task {futures[future]} died again and again") from problem
+            yield futures[future], result
+    except BaseException:  # a notebook keeps the traceback, and with it the futures: they would all be computed
+        with suppress(Exception):
+            client.cancel([*futures])
+        raise
 
 
 BACKENDS: dict[str, Callable[[Callable[..., Any], Sequence[Task], int], Results]] = {

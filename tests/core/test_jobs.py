@@ -167,6 +167,16 @@ def test_joblib_s_own_workers_go_on():
         assert Parallel(2)(delayed(pow)(2, k) for k in range(4)) == powers
 
 
+def test_an_interrupted_cell_leaves_no_work():
+    """The kernel of a notebook goes on: the next cell does not wait for what the workers were in the middle of."""
+    interrupt = threading.Timer(3, partial(os.kill, os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(jobs.run(time.sleep, [(600,), (600,)], workers=2))
+    interrupt.join()
+    assert list(jobs.run(pow, [(2, k) for k in range(4)], workers=2)) == [1, 2, 4, 8]
+
+
 def test_threads_may_ask_for_other_numbers_of_workers():
     def squares(workers):
         return list(jobs.run(pow, [(k, 2) for k in range(6)], workers=workers))
