@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -68,6 +69,13 @@ def test_every_public_name_is_completed():
     code = "import bidzoo; print(set(bidzoo.__all__) <= set(dir(bidzoo)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
+
+
+@pytest.mark.parametrize("env_id", registry.GAMES)
+def test_help_of_an_environment_s_module_is_its_page(env_id):
+    """As ``comm_v0?`` shows it in a notebook, after ``from bidzoo.envs import comm_v0``."""
+    page = inspect.getdoc(import_module(f"bidzoo.envs.{env_id}"))
+    assert page.startswith(f"# {registry.title(env_id)}\n") and "| Actions |" in page
 
 
 @pytest.mark.parametrize("make", ["make", "make_vec"])
