@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bidzoo.cli import stopping
 from bidzoo.cli.stopping import STATUS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups")
@@ -167,3 +168,13 @@ def test_the_interpreter_does_not_end_slowly(tmp_path: Path) -> None:
     finally:
         process.kill()
     assert (process.returncode, out, said) == (STATUS, "working\n", "\nbidzoo: stopped; nothing is kept\n")
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_what_a_lost_interrupt_leaves_is_said(monkeypatch: pytest.MonkeyPatch, heard: bool) -> None:
+    """Python's ``ssl`` turns an interrupt of its import into a TypeError."""
+    monkeypatch.setattr(stopping, "is_stopped", lambda: heard)
+    monkeypatch.setattr(stopping, "_going_on", "")
+    with pytest.raises(TypeError), stopping.going_on("d.npz.journal"):
+        raise TypeError("expected a message argument")
+    assert stopping._going_on == "the same command goes on from d.npz.journal" * heard

@@ -38,9 +38,11 @@ def going_on(path: Path | str) -> Iterator[None]:
     _going_on = f"the same command goes on from {path}"
     try:
         yield
-    finally:
-        if not isinstance(sys.exception(), KeyboardInterrupt):
+    except BaseException as problem:
+        if not isinstance(problem, KeyboardInterrupt) and not is_stopped():  # which may be lost, see there
             _going_on = ""
+        raise
+    _going_on = ""
 
 
 @contextmanager
@@ -127,8 +129,8 @@ def _flush() -> None:
 def is_stopped() -> bool:
     """Whether Ctrl-C was heard: an error after it is its consequence.
 
-    A library may lose the interrupt, as numba does in what LLVM calls back, and fail for what was not done. The thread
-    that hears it may be a moment behind.
+    A library may lose the interrupt, as numba does in what LLVM calls back and Python's ssl in its import, and fail
+    for what was not done. The thread that hears it may be a moment behind.
     """
     return _heard.wait(0.1)
 

@@ -261,9 +261,10 @@ def _kill(executor: Any) -> None:
 
 def kill_workers() -> None:
     """End this process's loky workers at once, in the middle of what they do, and remove their semaphores."""
-    if not _executor:
+    if _executor:
+        _kill(_executor)
+    elif not _made_for:  # nor was there one that is given up just now
         return
-    _kill(_executor)
     from multiprocessing import util
 
     vars(util)["_run_finalizers"](0)  # a process that leaves by ``os._exit`` would leave them to a tracker that warns
