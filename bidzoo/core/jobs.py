@@ -15,6 +15,7 @@ used, nor the one for Ray: it gathers results in the order of the tasks, and onl
 """
 
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -178,8 +179,8 @@ class Meter(NamedTuple):
         return round(sum(seconds.values())), round(sum(seconds.values()) + left)
 
 
-def _identity(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
+def _unpickled(content: bytes) -> Any:
+    return pickle.loads(content)
 
 
 def _end_with(parent: int) -> None:
@@ -339,6 +340,7 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     import dask
     from distributed import Client, KilledWorker
     from distributed import as_completed as done_first
+    from distributed.protocol.pickle import dumps
 
     local = dask.config.get("scheduler-address", None) is None
     try:
@@ -355,8 +357,11 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
         # lose the address of a worker that goes at that moment, after which the cluster replaces and closes nothing.
         client.cluster.scale(workers)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):  # policies hold their networks
-        # scattered data would be lost with a worker, results are not
-        shared = client.submit(_identity, function, pure=False)
+        # Scattered data would be lost with a worker, results are not. A worker reads the function in a task: of what it
+        # cannot read among a message's parts, such as a module that it lacks, Dask tells nobody and tries for ever.
+        shared = client.submit(_unpickled, dumps(function), pure=False)
+    if (problem := shared.exception()) is not None:
+        raise ValueError(f"the cluster's workers cannot read the task, {problem!r}: they need its modules") from problem
     futures = {client.submit(_on_one_thread, os.getpid(), shared, *task, pure=False): i for i, task in enumerate(tasks)}
     try:
         for future in done_first(futures):

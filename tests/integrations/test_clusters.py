@@ -152,3 +152,13 @@ def test_a_lost_machine_loses_no_task(machines, tmp_path):
     os.killpg(machines[-1].pid, signal.SIGKILL)
     assert found + list(results) == [k**2 for k in range(24)]
     assert {path.name.split()[1] for path in folder.iterdir()} == {"first", "second"}
+
+
+def test_a_module_that_workers_lack_is_named(machines, tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "only_here.py").write_text("def double(number):\n    return 2 * number\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
+    import only_here
+
+    with pytest.raises(ValueError, match=r"workers cannot read the task, .*only_here.*: they need its modules"):
+        list(jobs.run(only_here.double, [(1,), (2,)], workers=2, backend="dask"))
