@@ -28,7 +28,6 @@ from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS
 from bidzoo.envs.game import Game
-from bidzoo.language import LanguageAgent
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,8 @@ def _copies(policy: Policy) -> Callable[[], Policy]:
 
     A language model, whose server cannot be copied, plays all seats itself: it is told of each seat apart.
     """
+    from bidzoo.language import LanguageAgent
+
     if isinstance(policy, LanguageAgent):
         return lambda: policy
     copy_of(policy)
