@@ -26,7 +26,7 @@ from typing import IO, Any, Generic, ParamSpec, Self, TypeVar, get_type_hints
 import numpy as np
 
 from bidzoo.core.kernels import U8
-from bidzoo.core.schema import json_text, json_value, parse, shown
+from bidzoo.core.schema import json_text, json_value, parse, shown, visible
 
 if sys.platform == "win32":
     import msvcrt
@@ -130,7 +130,7 @@ def _mode(target: Path) -> int:
     """Permissions of a file that takes the place of ``target``: the same, or those of any new file."""
     with suppress(FileNotFoundError):
         return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)  # can only be read by setting it; ``mkstemp`` ignores it
+    mask = os.umask(0o077)  # can only be read by setting it, so that files of other threads are private meanwhile
     os.umask(mask)
     return 0o666 & ~mask
 
@@ -187,7 +187,8 @@ class Lock:
     Where the file system has no locks, as some of networks, a line on standard error says so, and nothing is claimed.
 
     Raises:
-        ValueError: another one has it; names process, machine and command.
+        ValueError: another one has it; names process, machine and command. Or what has the name of the lock is no lock:
+            a link, as others may lay in a shared folder, or a file of another program. It stays as it is.
     """
 
     def __init__(self, path: Path) -> None:
@@ -196,7 +197,7 @@ class Lock:
         while True:
             with named(path):
                 target.parent.mkdir(parents=True, exist_ok=True)
-                file = open(lock_path, "a+b", buffering=0)  # noqa: SIM115  closed by release()
+                file = _lock_file(lock_path)
                 try:
                     is_claimed = claim(file)
                 except OSError:
@@ -204,7 +205,7 @@ class Lock:
                     raise
             if not is_claimed:
                 file.seek(0)
-                holder = file.read().decode(errors="replace")
+                holder = visible(file.read(_HOLDER).decode(errors="replace"))
                 file.close()
                 raise ValueError(f"{path}: already being written, by {holder or 'another process'}")
             if sys.platform == "win32" or _is_at(file, lock_path):
@@ -213,8 +214,31 @@ class Lock:
         self.release = weakref.finalize(self, _release, file, lock_path, os.getpid())
         with suppress(OSError):  # where the disk is full, the claim holds without saying whose it is
             file.truncate(0)
-            holder = f"process {os.getpid()} on {platform.node()}: {shlex.join(getattr(sys, 'argv', []))}"[:300]
-            file.write(holder.encode(errors="backslashreplace"))
+            holder = f"process {os.getpid()} on {platform.node()}: {shlex.join(getattr(sys, 'argv', []))}"
+            file.write(holder.encode(errors="backslashreplace")[:_HOLDER])
+
+
+_HOLDER = 300  # bytes at most that say who holds a lock
+_BEGINNING = b"process "  # of them
+
+
+def _lock_file(lock_path: Path) -> FileIO:
+    """The open file of a lock, made if there is none; ValueError if what has its name is something else."""
+    is_lock = False
+    if not lock_path.is_symlink():
+        file = open(lock_path, "a+b", buffering=0, opener=_open_no_link)  # noqa: SIM115  closed by its holder
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.seek(0)
+            beginning = file.read(len(_BEGINNING))
+            is_lock = beginning == _BEGINNING[: len(beginning)]
+        if is_lock:
+            return file
+        file.close()
+    raise ValueError(f"{lock_path}: not a lock of bidzoo's, and no other file may have that name; move it away")
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 _WITHOUT_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # of a file system

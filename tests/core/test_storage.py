@@ -93,6 +93,52 @@ def test_a_lock_is_claimed_on_the_file_that_is_there(tmp_path, monkeypatch):
     lock.release()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links are for administrators there")
+@pytest.mark.parametrize("what", ["link", "link to nothing", "hard link", "file of another program", "pipe", "huge"])
+def test_only_a_lock_is_taken_for_one(tmp_path, what):
+    """Others may lay anything into a shared folder: a link would empty the file that it leads to."""
+    precious, lock_path = tmp_path / "precious", tmp_path / "a.lock"
+    precious.write_text("pinned = 1")
+    match what:
+        case "link":
+            lock_path.symlink_to(precious)
+        case "link to nothing":
+            lock_path.symlink_to(tmp_path / "new")
+        case "hard link":
+            os.link(precious, lock_path)
+        case "file of another program":
+            lock_path.write_text("pinned = 1")
+        case "pipe":
+            os.mkfifo(lock_path)
+        case "huge":
+            with lock_path.open("wb") as file:
+                file.truncate(1 << 42)
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(ValueError, match=r"a\.lock: not a lock of bidzoo's"):
+        Lock(tmp_path / "a")
+    assert sorted(os.listdir(tmp_path)) == before and precious.read_text() == "pinned = 1"
+    if what == "file of another program":
+        assert lock_path.read_text() == "pinned = 1"
+
+
+def test_what_a_lock_says_of_its_holder_is_a_line_at_most(tmp_path):
+    with (tmp_path / "a.lock").open("wb", buffering=0) as file:
+        file.write(b"process \x1b]0;mine\x07" + b"x" * 10_000)
+        assert storage.claim(file)
+        with pytest.raises(ValueError, match=r"by process \\x1b\]0;mine\\x07xxx") as caught:
+            Lock(tmp_path / "a")
+    assert len(str(caught.value)) < 500 and str(caught.value).isprintable()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_files_of_other_threads_are_private_while_the_mask_is_read(tmp_path, monkeypatch):
+    """Reading it sets it for the whole process; a file that another thread opens then must not be for everybody."""
+    masks, umask = [], os.umask
+    monkeypatch.setattr(os, "umask", lambda mask: (masks.append(mask), umask(mask))[1])
+    replace_file(tmp_path / "a", b"")
+    assert masks[0] == 0o077 and len(masks) == 2
+
+
 class Msvcrt:
     """Locks of Windows: whoever comes second is refused."""
 
