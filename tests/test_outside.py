@@ -258,6 +258,26 @@ def mine(tmp_path, monkeypatch):
     sys.modules.pop("mine_too", None)
 
 
+def test_the_working_folder_is_only_for_what_is_named(tmp_path):
+    """Libraries look for optional packages, which whoever else writes in the folder could put there."""
+    optional = [tmp_path / f"{name}.py" for name in ("coverage", "cython", "colorama", "cffi")]
+    for path in optional:
+        path.write_text("open('run', 'w')\n")
+
+    def plays(agent):
+        command = [sys.executable, "-P", "-m", "bidzoo", "match", agent, "pass", "--boards", "2"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return (tmp_path / "run").exists()
+
+    assert not plays("sayc")
+    for path in optional:
+        path.unlink()
+    (tmp_path / "helper.py").write_text("open('run', 'w')\n")
+    (tmp_path / "mine_too.py").write_text(f"import helper\n{MINE}")
+    assert plays("mine_too:Agent")
+
+
 def test_agents_by_their_place(mine):
     assert agents.make("mine_too:Agent", step=2).step == 2
     assert agents.make("mine_too:Loaded", path="w.npz").path == "w.npz"

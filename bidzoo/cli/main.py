@@ -89,8 +89,7 @@ def everywhere(
         showing.say(context.get_help())
         raise typer.Exit
     os.environ["BIDZOO_BACKEND"] = backend
-    if "" not in sys.path and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # agents are named ``module:Name`` from the folder that one works in
+    plugins.working_folder = os.getcwd()  # agents are named ``module:Name`` from the folder that one works in
     if context.invoked_subcommand not in WAITING:
         context.with_resource(showing.never_silent())
 

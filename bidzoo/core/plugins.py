@@ -104,6 +104,24 @@ def place(target: str | Callable[..., Any]) -> str:
     return target if isinstance(target, str) else f"{getattr(target, '__module__', '')}:{name}"
 
 
+working_folder = ""  # of a command, where a module that its words name may lie
+
+
+def _imported(name: str) -> Any:
+    """The module ``name``, which is looked for in the working folder last.
+
+    The folder is not among those of all modules until then: whatever lies there, perhaps by another person, would be
+    imported for an optional package of a library, such as numba's ``coverage``, that is not installed.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as problem:
+        if problem.name != name.partition(".")[0] or working_folder in ("", *sys.path):
+            raise
+    sys.path.append(working_folder)  # for good: its modules import each other, and workers import them
+    return import_module(name)
+
+
 def load(target: str | Callable[..., Any], who: str) -> Any:
     """What ``target`` names; what is no text is returned as it is. ``who`` heads the errors.
 
@@ -117,7 +135,7 @@ def load(target: str | Callable[..., Any], who: str) -> Any:
     name, _, path = target.partition(":")
     _packages.add(name.partition(".")[0])
     try:
-        loaded: Any = import_module(name)
+        loaded: Any = _imported(name)
     except ModuleNotFoundError as problem:
         if problem.name is None or not f"{name}.".startswith(f"{problem.name}."):
             raise
