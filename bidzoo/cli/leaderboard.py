@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -127,7 +128,7 @@ def verify(
     entry, draw_seed = leaderboard.load(file), random_seed() if seed is None else seed
     if agent is None and not agents.is_own(entry.agent):
         if not sys.stdin or not sys.stdin.isatty():
-            way = f"to run its code say --agent {entry.agent}"
+            way = f"to run its code say --agent {quote(entry.agent)}"
             raise ValueError(f"{file}: agent {entry.agent!r} is not bidzoo's; {way}")
         typer.confirm(f"{visible(str(file))} names {entry.agent!r}, which is not bidzoo's. Run its code?", abort=True)
         agent = entry.agent

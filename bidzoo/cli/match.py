@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -274,7 +275,7 @@ def _check_tables(path: Path, game: "Bridge") -> None:
         solved = dd_tricks(game.deals.hands[rows])
     for row, right in zip(rows, solved):
         if problem := contradiction(tricks[row], right):
-            command = f"bidzoo deals import {path} --out {path.stem}-solved.pbn"
+            command = f"bidzoo deals import {quote(str(path))} --out {quote(f'{path.stem}-solved.pbn')}"
             raise ValueError(f"{path}: double-dummy table of deal {row}: {problem}; solve them anew with: {command}")
 
 

@@ -311,6 +311,13 @@ def test_code_of_an_entry_runs_only_when_told(tmp_path, agent):
         leaderboard.verify(entry(agent=agent))
 
 
+def test_a_command_that_is_told_is_one_command(tmp_path):
+    """Whoever copies it into a shell runs nothing else that the entry says."""
+    leaderboard.save(tmp_path / "e.json", entry(agent="mine; touch owned"))
+    done = run("verify", str(tmp_path / "e.json"), "--boards", "2")
+    assert str(done.exception).endswith("to run its code say --agent 'mine; touch owned'")
+
+
 @pytest.mark.parametrize("agent", ["sys:exit", "os:abort", "os:fork", "site:main", "builtins:min"])
 def test_what_is_no_policy_is_not_called(agent):
     with pytest.raises(ValueError, match="expected a class with act"):

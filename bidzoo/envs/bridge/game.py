@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -82,7 +83,7 @@ def _unsolved(name: str, deal: int) -> str:
     if not path.suffix:  # not of a file
         return message
     out = f"{path.stem}-solved{'.npz' if path.suffix == '.npz' else '.pbn'}"
-    return f"{message}; solve the file with: bidzoo deals import {name} --solve --out {out}"
+    return f"{message}; solve the file with: bidzoo deals import {quote(name)} --solve --out {quote(out)}"
 
 
 class Bridge(KernelGame):
