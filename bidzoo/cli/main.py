@@ -311,6 +311,8 @@ def _show_once(message: Warning | str, category: type[Warning], *where: Any, **m
 
 def explained(problem: BaseException) -> str | None:
     """One line about an expected error; None for a slip of ours, which needs its traceback."""
+    if isinstance(problem, MemoryError):  # of a file or a number of boards that is too large, not of the code
+        return f"not enough memory: {problem}" if str(problem) else "not enough memory for what was asked for"
     if not isinstance(problem, ValueError | KeyError | OSError | ImportError | UnknownOptionError | WorkersDiedError):
         return None
     if isinstance(problem, KeyError):

@@ -122,9 +122,12 @@ def json_lines(content: bytes, path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def csv_rows(path: Path) -> list[dict[str, str]]:
-    """The lines of a CSV file by the names in its first one."""
+    """The lines of a CSV file by the names in its first one; ValueError for what is no CSV or no UTF-8."""
     with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        try:
+            return list(csv.DictReader(file))
+        except csv.Error as problem:
+            raise ValueError(f"{path}: not CSV ({problem})") from problem
 
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

@@ -242,6 +242,9 @@ def test_the_page_reads_what_commands_write(tmp_path):
     html = report.page(documents)
     for text in ("rpi", "bis", "IMPs a board", "0.5", "sayc"):
         assert text in html
+    (folder / "curves.csv").write_text(f"iteration,imps\n1,{'1' * 200_000}\n")  # more than the csv module takes
+    with pytest.raises(ValueError, match=r"curves\.csv: expected a header and rows of numbers"):
+        report.read([folder / "curves.csv"])
     (folder / "curves.csv").write_text("iteration,imps\n")
     with pytest.raises(ValueError, match=r"curves\.csv: expected a header and rows of numbers"):
         report.read([folder / "curves.csv"])

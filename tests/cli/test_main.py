@@ -247,6 +247,17 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
     assert f"bidzoo: {path}: cannot be written: not a directory" in refused(capsys, monkeypatch, *command.split(), path)
 
 
+@pytest.mark.parametrize(("words", "said"), [("", "for what was asked for"), ("4 TiB for x", ": 4 TiB for x")])
+def test_too_little_memory_is_one_line(capsys, monkeypatch, tmp_path, words, said):
+    """As for a file of terabytes, which is all holes and none of the disk."""
+    monkeypatch.setattr(Path, "read_bytes", Mock(side_effect=MemoryError(*filter(None, [words]))))
+    (tmp_path / "x.pbn").touch()
+    assert (
+        refused(capsys, monkeypatch, "replay", tmp_path / "x.pbn")
+        == f"bidzoo: not enough memory{' ' * (not words)}{said}"
+    )
+
+
 @pytest.mark.parametrize(
     ("package", "extra", "command"),
     [
