@@ -13,6 +13,7 @@ LIMIT = 1024  # bytes in a line
 _BLANKS = 64  # empty lines in a row
 _GREETINGS = 16  # newcomers at once; of more, the oldest that has said nothing is closed
 _GREETING = 10.0  # s to send a greeting
+_ACCEPTING = 0.2  # s until the next connection is taken after one that could not be
 _LEAVING = 2.0  # s to wait for a taken seat: the program there may just have broken off
 _EXPECTED = f'Connecting "team" as North using protocol version {VERSION}'
 
@@ -203,9 +204,12 @@ class Listener:
         while self._open:
             try:
                 peer, address = self._server.accept()
-            except OSError:
-                return
-            connection = Connection(peer, f"{self.room} room, somebody from {address[0]}", self._limits)
+                connection = Connection(peer, f"{self.room} room, somebody from {address[0]}", self._limits)
+            except OSError as problem:
+                if self._open:  # one that is gone already, or this process has too many files open for now
+                    self.report(f"{self.room} room: a connection could not be taken ({problem})")
+                    time.sleep(_ACCEPTING)
+                continue
             if self._admit(connection):
                 Thread(target=self._greet, args=(connection,), daemon=True).start()
             else:

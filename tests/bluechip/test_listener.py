@@ -1,5 +1,7 @@
 """Who may sit down, and what the others are told."""
 
+import errno
+import os
 import socket
 import time
 
@@ -93,6 +95,30 @@ def test_silent_connections_do_not_keep_others_out(tm, connect):
     guest = tm.Guest(Client(Pass(), 2, "guest"), match.port())
     match.done()
     assert guest.done().problem is None
+
+
+def test_a_listener_goes_on_where_a_connection_cannot_be_taken(monkeypatch):
+    """One that is gone already, and a moment at which this process may open no more files."""
+    said, accept, limits = [], socket.socket.accept, [errno.EMFILE, errno.ECONNABORTED]
+
+    def fails(server):
+        accepted = accept(server)
+        if limits:
+            accepted[0].close()
+            raise OSError(limits[0], os.strerror(limits.pop(0)))
+        return accepted
+
+    monkeypatch.setattr(socket.socket, "accept", fails)
+    listener = Listener("127.0.0.1", 0, [0, 1, 0, 1], {}, Limits(), "open", said.append)
+    for _ in range(2):
+        with socket.create_connection(("127.0.0.1", listener.port)) as lost:
+            assert lost.recv(1) == b""
+    with socket.create_connection(("127.0.0.1", listener.port)) as program:
+        program.settimeout(10)
+        program.sendall(b'Connecting "a" as North using protocol version 18\r\n')
+        assert program.recv(100) == b'North ("a") seated\r\n'
+    listener.close()
+    assert len(said) == 2 and "open room: a connection could not be taken ([Errno 24] " in said[0]
 
 
 def test_a_listener_greets_no_crowd():
