@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from bidzoo.benchmarks import leaderboard, records, replay
 from bidzoo.benchmarks.results import Estimate, Figure, ResultTable, load
-from bidzoo.core.schema import csv_rows, json_value
+from bidzoo.core.schema import csv_rows, json_value, shown
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge.formats import FORMATS
 
@@ -161,10 +161,13 @@ def _slanted(names: Sequence[str], most: int) -> dict[str, Any]:
     return {"rotation": 35, "ha": "right"} if sum(map(len, names)) > most else {}
 
 
-def drawn(figure: Figure) -> str:
-    """A figure as an address that holds the whole image."""
+def drawn(figure: Figure, name: str) -> str:
+    """A figure of the file ``name`` as an address that holds the whole image; ValueError if it cannot be drawn."""
     content = io.BytesIO()
-    _savefig(figure, content, "svg")
+    try:
+        _savefig(figure, content, "svg")
+    except (ValueError, ArithmeticError) as problem:  # of numbers that are too large for an axis
+        raise ValueError(f"{name}: figure {shown(figure.title)} cannot be drawn: {problem}") from problem
     return f"data:image/svg+xml;base64,{b64encode(content.getvalue()).decode()}"
 
 

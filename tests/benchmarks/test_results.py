@@ -213,7 +213,7 @@ def test_error_bars_are_drawn_and_errors_fit_their_axis(tmp_path):
     plain = Figure("T", "bars", ["a", "b"], {"n": [1.0, 2.0]})
     for kind in ("bars", "line"):
         with_errors = Figure("T", kind, [1, 2], {"n": [1.0, 2.0]}, errors={"n": [0.1, 0.2]})
-        assert report.drawn(with_errors) != report.drawn(Figure("T", kind, [1, 2], {"n": [1.0, 2.0]}))
+        assert report.drawn(with_errors, "r") != report.drawn(Figure("T", kind, [1, 2], {"n": [1.0, 2.0]}), "r")
     path = tmp_path / "a.json"
     results.save(path, "a", TABLES, seed=0, seconds=1.0, figures=[with_errors, plain])
     again = results.load(path)["figures"]
@@ -263,7 +263,15 @@ def test_odd_figures_are_drawn():
         for kind in ("line", "bars", "heat")
         for x, series in (([], {}), ([1, "$"], {"$a$": [None, 1.0]}), ([1], {"n": [math.nan]}))
     ]
-    assert all(report.drawn(figure).startswith("data:image/svg+xml;base64,") for figure in odd)
+    assert all(report.drawn(figure, "r").startswith("data:image/svg+xml;base64,") for figure in odd)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@pytest.mark.parametrize("errors", [{"n": [-1.0, 1.0]}, {"n": [1e308, 1e308]}])
+def test_a_figure_that_cannot_be_drawn_is_named_with_its_file(errors):
+    figure = Figure("T", "line", [1e308, -1e308], {"n": [1e308, -1e308]}, errors=errors)
+    with pytest.raises(ValueError, match=r"^mine: figure 'T' cannot be drawn: "):
+        report.drawn(figure, "mine")
 
 
 def test_the_page_is_self_contained(html):

@@ -241,7 +241,7 @@ def pictures():
     """The figures of a report as matplotlib draws them."""
     pytest.importorskip("matplotlib")
     documents = [results.load(path) for path in sorted((HERE / "results").glob("*.json"))]
-    return {"figures": [report.drawn(figure) for document in documents for figure in document["figures"]]}
+    return {"figures": [report.drawn(figure, "file") for document in documents for figure in document["figures"]]}
 
 
 def measured(*words):
