@@ -129,7 +129,7 @@ def patiently(action: Callable[P, object], *given: P.args, **more: P.kwargs) -> 
 def _mode(target: Path) -> int:
     """Permissions of a file that takes the place of ``target``: the same, or those of any new file."""
     with suppress(FileNotFoundError):
-        return stat.S_IMODE(target.stat().st_mode)
+        return target.stat().st_mode & 0o777  # a program's right to run as its owner does not pass to what is new
     mask = os.umask(0o077)  # can only be read by setting it, so that files of other threads are private meanwhile
     os.umask(mask)
     return 0o666 & ~mask
