@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from bidzoo.core.schema import answered_json, shortened, shown
+from bidzoo.core.schema import answered_json, shortened, shown, visible
 from bidzoo.core.storage import Closing
 from bidzoo.language.questions import AS_USUAL, Message, Seat
 from bidzoo.language.replies import CUT_OFF, MOST_REPLY, NO_REPLY, Reply, sound_reply
@@ -26,7 +26,8 @@ SLOW = 8.0  # seconds after which a reply is slow, and between two lines that sa
 
 
 def to_stderr(text: str) -> None:
-    print(text, file=sys.stderr)
+    """Print ``text``, in which a server may have written what steers a terminal."""
+    print(visible(text), file=sys.stderr)
 
 
 def _seconds_until(after: str) -> float | None:
@@ -133,7 +134,8 @@ class OpenAI(Closing):
                 try:
                     async with asyncio.timeout(self.timeout):
                         answer = await self._client.chat.completions.with_raw_response.create(**request)
-                        return self._reply(answered_json(answer.content, "the answer"))
+                        content = self._clean(answer.content.decode("utf-8", "replace"))
+                        return self._reply(answered_json(content.encode(), "the answer"))
                 finally:
                     slow.cancel()
             except openai.APIStatusError as error:
@@ -160,7 +162,7 @@ class OpenAI(Closing):
                 self._say(f"{problem}; asked again in {wait:g} s, {left} of {self.tries} tries left")
                 await asyncio.sleep(wait)
             pause *= 2
-        raise ConnectionError(f"{self.base_url}: {self._clean(shortened(problem))}") from None
+        raise ConnectionError(f"{self.base_url}: {shortened(self._clean(problem))}") from None
 
     def _is_slow(self) -> None:
         """Say once, that a reply takes its time: with a slow model they all do."""
@@ -172,7 +174,7 @@ class OpenAI(Closing):
         now = time.monotonic()
         if now - self._told >= SLOW:  # several requests at a time meet the same trouble
             self._told = now
-            self._tell(f"{self.base_url}: {self._clean(shortened(text))}")
+            self._tell(f"{self.base_url}: {shortened(self._clean(text))}")
 
     def _reply(self, answer: Any) -> Reply:
         """The reply in an ``answer``, a JSON value of any kind; ValueError if it is none.
@@ -209,6 +211,7 @@ class OpenAI(Closing):
         return f"finish_reason {shown(reason)}" if reason not in (None, "stop", "length") else ""
 
     def _clean(self, text: str) -> str:
+        """``text`` without the key: before it is shortened, for half a key is no less of a secret."""
         return text.replace(self._key, "[key]") if len(self._key) > len("none") else text
 
 

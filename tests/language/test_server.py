@@ -202,6 +202,24 @@ def test_the_key_is_cut_out_of_replies_and_errors(fake):
     assert "sk-secret" not in repr(client.package.requests)
 
 
+@pytest.mark.parametrize("place", [*range(30), *range(150, 200)])
+def test_no_half_of_the_key_is_left_where_an_error_is_shortened(fake, place):
+    said = "x" * place + "sk-secret-4711" + "y" * 600
+    refused = json.dumps({"choices": [{"message": {"content": "", "refusal": said}}]}).encode()
+    client = fake(FakeOpenAI.APIStatusError(400, said), json.dumps({"error": said}).encode(), refused, tries=1)
+    for _ in range(2):
+        with pytest.raises(ConnectionError) as caught:
+            client(ASKED)
+        assert "sk-se" not in str(caught.value)
+    assert "sk-se" not in client(ASKED).text
+
+
+def test_what_a_server_says_cannot_steer_a_terminal(fake, capsys):
+    busy = FakeOpenAI.APIStatusError(429, "slow \x1b[2J down")
+    assert fake(busy, body("2S"))(ASKED).text == "2S"
+    assert "status 429, slow \\x1b[2J down; asked again" in capsys.readouterr().err
+
+
 def test_tokens_that_are_none_are_not_known(fake):
     odd = body("2S \ud83d", prompt_tokens=1, completion_tokens=2).replace(b": 1,", b": " + b"9" * 21 + b",")
     assert fake(odd)(ASKED) == ("2S \ufffd", None, 2)
