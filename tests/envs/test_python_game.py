@@ -101,7 +101,7 @@ def test_it_is_in_every_api():
     learner = gymnasium.make("bidzoo/KuhnPoker-v0", players=2, opponents="random", learner=1)
     observation, info = learner.reset(seed=0)
     assert observation.sum() == 3 and info["action_mask"].all()
-    with pytest.raises(TypeError, match="no option 'player'; did you mean 'players'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'player'; did you mean 'players'"):
         gymnasium.make("bidzoo/KuhnPoker-v0", player=2)
     game = bidzoo.make_game("kuhn_poker")
     played = match.pairings(game, "random", "random", range(60))
