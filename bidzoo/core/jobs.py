@@ -246,11 +246,11 @@ def _loky_executor(workers: int, reloads: int) -> Any:
 def _give_up(executor: Any, now: bool = False) -> None:
     """Have the next tasks make another executor; this one ends what it was given, or is ended ``now``."""
     global _executor
+    if now:
+        _kill(executor)  # who holds the lock may wait for what it does
     with _executor_lock:
         if _executor is executor:
             _executor = None
-    if now:
-        _kill(executor)
     executor.shutdown(wait=True)
 
 
@@ -296,14 +296,13 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
     pending, failures, reloads = set(range(len(tasks))), 0, _times_reloaded()
     while pending:
-        before, reason = len(pending), ""
-        with _interrupts_blocked(), _executor_lock:
-            executor = _loky_executor(workers, reloads)
-            futures = dict[Any, int]()
-            with suppress(BrokenProcessPool):  # a worker died meanwhile: the other tasks are for the next executor
-                for number in sorted(pending):
-                    futures[executor.submit(_on_one_thread, os.getpid(), function, *tasks[number])] = number
+        before, reason, executor, futures = len(pending), "", None, dict[Any, int]()
         try:
+            with _interrupts_blocked(), _executor_lock:  # at whose end Ctrl-C is raised
+                executor = _loky_executor(workers, reloads)
+                with suppress(BrokenProcessPool):  # a worker died meanwhile: the other tasks are for the next executor
+                    for number in sorted(pending):
+                        futures[executor.submit(_on_one_thread, os.getpid(), function, *tasks[number])] = number
             for future in done_first(futures):
                 if isinstance(problem := future.exception(), BrokenProcessPool):
                     reason = _last_line(problem.__cause__)
@@ -311,7 +310,8 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
                 pending.remove(futures[future])
                 yield futures[future], future.result()
         except KeyboardInterrupt:  # of a notebook's cell, whose process goes on: workers would end what they have begun
-            _give_up(executor, now=True)
+            if executor is not None:
+                _give_up(executor, now=True)
             raise
         finally:
             for future in futures:
@@ -362,8 +362,10 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
         shared = client.submit(_unpickled, dumps(function), pure=False)
     if (problem := shared.exception()) is not None:
         raise ValueError(f"the cluster's workers cannot read the task, {problem!r}: they need its modules") from problem
-    futures = {client.submit(_on_one_thread, os.getpid(), shared, *task, pure=False): i for i, task in enumerate(tasks)}
+    futures = dict[Any, int]()
     try:
+        for number, task in enumerate(tasks):
+            futures[client.submit(_on_one_thread, os.getpid(), shared, *task, pure=False)] = number
         for future in done_first(futures):
             try:
                 result = future.result()

@@ -177,6 +177,22 @@ def test_an_interrupted_cell_leaves_no_work():
     assert list(jobs.run(pow, [(2, k) for k in range(4)], workers=2)) == [1, 2, 4, 8]
 
 
+def test_an_interrupt_while_tasks_are_handed_out_leaves_no_work(monkeypatch):
+    from joblib.externals.loky.process_executor import ProcessPoolExecutor
+
+    submit = ProcessPoolExecutor.submit
+
+    def interrupted(self, *given):
+        os.kill(os.getpid(), signal.SIGINT)
+        return submit(self, *given)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as kept:  # as a notebook does
+        patch.setattr(ProcessPoolExecutor, "submit", interrupted)
+        list(jobs.run(time.sleep, [(600,)] * 4, workers=2))
+    assert list(jobs.run(pow, [(2, k) for k in range(4)], workers=2)) == [1, 2, 4, 8]
+    assert kept.traceback
+
+
 def test_threads_may_ask_for_other_numbers_of_workers():
     def squares(workers):
         return list(jobs.run(pow, [(k, 2) for k in range(6)], workers=workers))
