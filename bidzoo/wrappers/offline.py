@@ -50,6 +50,8 @@ def transitions(game: Game, records: Iterable[Mapping[str, Any]], players: Seque
         check_dealt(record, table.states)
         episodes: dict[int, list[tuple[I8, I8, int]]] = {player: [] for player in range(game.num_players)}
         for turn, text in enumerate(start.actions, 1):
+            if is_made(game, record, table.states, turn):
+                continue
             action = legal_action(game, text, table.out.mask[0], record, turn)
             decision = table.out.observation[0].copy(), table.out.mask[0].copy(), action
             episodes[int(table.out.player[0])].append(decision)
@@ -131,6 +133,22 @@ def check_dealt(record: Mapping[str, Any], states: States) -> None:
         raise ValueError(
             f"{place(record)}dealt by {record['env']} with {record['options']}, expected the game with these options"
         )
+
+
+def is_made(game: Game, record: Mapping[str, Any], states: States, turn: int) -> bool:
+    """Whether the rules have made the ``turn``-th action at the table ``[1]``: a pass, of who never calls there.
+
+    Records of bridge hold the passes of ``competition=False`` and ``most_calls``, which nobody chooses. ValueError if
+    the record has another call.
+    """
+    calls = record.get("calls", ())
+    if turn > len(calls) or turn > states["length"][0]:
+        return False
+    if calls[turn - 1] != "P":
+        raise ValueError(
+            f"{place(record)}action {turn}, {calls[turn - 1]!r}, is not legal in {game}, where this player passes"
+        )
+    return True
 
 
 def legal_action(game: Game, text: str, mask: I8, record: Mapping[str, Any], turn: int) -> int:

@@ -14,7 +14,7 @@ from bidzoo.core.kernels import F32
 from bidzoo.envs.game import Game
 from bidzoo.language import AS_USUAL, Seat, action_texts, prompt, read_action
 from bidzoo.wrappers.batch import Batch, Seating
-from bidzoo.wrappers.offline import check_dealt, checked, legal_action, start_of
+from bidzoo.wrappers.offline import check_dealt, checked, is_made, legal_action, start_of
 
 
 class Asked(NamedTuple):
@@ -234,6 +234,8 @@ def _lessons(game: Game, records: Sequence[Mapping[str, Any]], players: Sequence
         asked = table.reset(start.board, start.seed, start.options)
         check_dealt(record, table._batch.states)
         for turn, action in enumerate(start.actions, 1):
+            if is_made(game, record, table._batch.states, turn):
+                continue
             legal_action(game, action, table._batch.buffers.mask[0], record, turn)
             answer = json.dumps({"action": action}, ensure_ascii=False)
             if asked is not None and (not players or record["players"][asked.player] in players):

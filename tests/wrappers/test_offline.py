@@ -7,6 +7,7 @@ import bidzoo
 from bidzoo.benchmarks import records
 from bidzoo.benchmarks.match import duplicate, pairings
 from bidzoo.wrappers.offline import transitions
+from bidzoo.wrappers.text import lessons
 
 
 def of_bridge(agents=("sayc", "pass"), boards=3, **options):
@@ -22,15 +23,20 @@ def of_pairs(env_id, agents, boards=3, **options):
 
 def by_hand(env, record):
     """Rows of a record as an AEC environment gives them, episode by episode of its players."""
+    first = None  # who called first: what is not asked for at its turn is a pass that the rules have made
     if "env" in record:
         env.reset(record["seed"], {"board": record["board"]})
         actions = record["actions"]
     else:
         options = {name: record[name] for name in ("deal", "dealer", "vulnerability")}
         env.reset(options=options | {"tricks": record["double_dummy"]})
-        actions = record["calls"]
+        actions, first = record["calls"], "NESW".index(record["dealer"])
     seen = {agent: [] for agent in env.possible_agents}
-    for text in actions:
+    for turn, text in enumerate(actions):
+        if first is not None and (
+            env.agent_selection != f"player_{(first + turn) % 4}" or any(env.terminations.values())
+        ):
+            continue
         observation, action = env.observe(env.agent_selection), env.game.action_number(text)
         seen[env.agent_selection].append((observation["observation"], observation["action_mask"], action))
         env.step(action)
@@ -44,6 +50,8 @@ def by_hand(env, record):
 
 CASES = {
     "bridge": (of_bridge, {}, {"reward": "par"}),
+    "two bid": (of_bridge, {"agents": ("sayc", "sl"), "competition": False}, {"reward": "par", "competition": False}),
+    "few calls": (of_bridge, {"agents": ("sayc", "sl"), "most_calls": 1}, {"reward": "par", "most_calls": 1}),
     "spades": (of_pairs, {"env_id": "spades_v0", "agents": ("bis", "random"), "win_goal": 100}, {"win_goal": 100}),
     "minibridge": (of_pairs, {"env_id": "minibridge_v0", "agents": ("exact", "random"), "size": 3}, {"size": 3}),
     "mini_hanabi": (of_pairs, {"env_id": "mini_hanabi_v0", "agents": ("random", "random")}, {}),
@@ -57,7 +65,7 @@ def test_rows_are_those_of_a_table_played_by_hand(case):
     env = bidzoo.make(kept[0].get("env", "bridge_bidding_v0"), **options)
     found = transitions(env.game, kept)
     expected = [(*row, number) for number, record in enumerate(kept) for row in by_hand(env, record)]
-    assert len(found.action) == len(expected) > 0
+    assert len(found.action) == len(expected) == sum(1 for _ in lessons(env.game, kept)) > 0
     for column, values in zip(found, zip(*expected)):
         assert np.array_equal(column, np.array(values))
     assert [column.dtype.name for column in found] == ["int8", "int8", "int64", "float32", "bool", "int64", "int64"]
@@ -109,6 +117,12 @@ def test_what_a_record_does_not_fit_is_named():
         ),
         (bidzoo.make_game("bridge_bidding_v0"), [kept[0] | {"calls": ["P"] * 3}], (), "goes on after its 3 actions"),
         (bidzoo.make_game("bridge_bidding_v0"), kept, ["sl"], "'sl' is none of the records' players: pass, sayc"),
+        (
+            bidzoo.make_game("bridge_bidding_v0", competition=False),
+            [kept[0] | {"dealer": "N", "calls": ["P", "1S", "P", "P", "P"]}],
+            (),
+            "action 2, '1S', is not legal in .*, where this player passes",
+        ),
         (bidzoo.make_game("bridge_bidding_v0"), "match.jsonl", (), r"records\.read\('match\.jsonl'\)"),
     ):
         with pytest.raises(ValueError, match=problem):
