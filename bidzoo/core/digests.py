@@ -9,16 +9,19 @@ import hashlib
 import io
 import pickle
 import sys
+from dis import get_instructions
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, resolve_name
 from inspect import isclass, isfunction
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 _LIBRARIES = {"site-packages", "dist-packages"}
 _NOT_RELOADED = {"bidzoo", "__main__", "__mp_main__"}  # the first is not what users edit, a script travels by value
+
+_specs: dict[str, list[ModuleSpec | None]] = {}  # of the user's modules: one more with each ``importlib.reload``
 
 
 def content_digest(value: Any) -> str:
@@ -76,8 +79,9 @@ def _is_installed(package: str) -> bool:
 def loaded() -> dict[str, int]:
     """The user's modules in this process, neither installed nor bidzoo's, each with a number of what it holds.
 
-    The number changes when a module is loaded anew because its file was edited (``importlib.reload``, ``%autoreload``
-    of a notebook). It means nothing to another process.
+    The number changes when a module is loaded anew because its file was edited: as a whole (``importlib.reload``), or
+    in those functions and constants that differ (``%autoreload`` of a notebook). What its own code binds as it runs
+    does not count. It means nothing to another process.
     """
     files = {
         name: str(vars(module).get("__file__") or "")
@@ -94,11 +98,24 @@ def _version(name: str) -> int:
     module = sys.modules.get(name)
     if module is None or name.partition(".")[0] in _NOT_RELOADED:
         return 0
+    spec, specs = getattr(module, "__spec__", None), _specs.setdefault(name, [])
+    if not any(spec is known for known in specs):
+        specs.append(spec)
     names = [*vars(module).items()]
     for _, kind in names[:]:
         if isclass(kind) and kind.__module__ == name:
             names += vars(kind).items()
-    return hash((*((key, _held(value)) for key, value in names),))
+    held = [(key, _held(value)) for key, value in names]
+    stored = set[str]().union(*(_stored(value) for _, value in held if isinstance(value, CodeType)))
+    kept = ((key, value) for key, value in held if isinstance(value, CodeType) or key not in stored)
+    return hash((len(specs), *kept))
+
+
+@cache
+def _stored(code: CodeType) -> frozenset[str]:
+    """Globals and attributes that ``code`` binds as it runs, such as a counter, or a network that is loaded once."""
+    names = {step.argval for step in get_instructions(code) if step.opname in ("STORE_GLOBAL", "STORE_ATTR")}
+    return frozenset(names).union(*(_stored(part) for part in code.co_consts if isinstance(part, CodeType)))
 
 
 def _held(value: Any) -> Any:

@@ -45,7 +45,13 @@ from functools import cache
 LEAST = 12
 TABLE = [1, 2]
 seen = []
+asked = 0
 class Mine:
+    network = None
+    def load(self):
+        global asked
+        asked += 1
+        type(self).network = object()
     @property
     def name(self): return "mine"
     @staticmethod
@@ -74,9 +80,26 @@ def test_a_module_that_is_reloaded_is_read_again(tmp_path, monkeypatch, before, 
     module = importlib.import_module("edited_agent")
     first = digests.source_digest("edited_agent"), digests.loaded()["edited_agent"]
     module.seen.append(1)
+    module.Mine().load()
     file.write_text(MODULE.replace(before, after), "utf-8")
     assert first == (digests.source_digest("edited_agent"), digests.loaded()["edited_agent"])
     importlib.reload(module)
     assert digests.source_digest("edited_agent") != first[0] and digests.loaded()["edited_agent"] != first[1]
     assert not any(name.partition(".")[0] in ("bidzoo", "numpy", "json", "__main__") for name in digests.loaded())
     sys.modules.pop("edited_agent")
+
+
+def test_a_constant_that_autoreload_has_set_is_read(tmp_path, monkeypatch):
+    """``%autoreload 2`` gives a module its new constants and functions alone, without loading it anew."""
+    reloader = pytest.importorskip("IPython.extensions.deduperreload.deduperreload").DeduperReloader()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file = tmp_path / "patched_agent.py"
+    file.write_text(MODULE, "utf-8")
+    module = importlib.import_module("patched_agent")
+    reloader.update_sources()
+    first = digests.source_digest("patched_agent"), digests.loaded()["patched_agent"]
+    file.write_text(MODULE.replace("12", "13"), "utf-8")
+    assert reloader.maybe_reload_module(module) and module.LEAST == 13
+    assert digests.source_digest("patched_agent") != first[0] and digests.loaded()["patched_agent"] != first[1]
+    sys.modules.pop("patched_agent")
