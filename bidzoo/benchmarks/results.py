@@ -159,9 +159,12 @@ def command() -> str:
     script = Path(sys.argv[0])
     if notebook() is not None:
         return "a notebook"
-    if script.name in ("", "-c"):
+    if script.stem == "bidzoo" or script.parts[-2:] == ("bidzoo", "__main__.py"):
+        program = ["bidzoo"]
+    elif script.suffix == ".py" and script.name != "__main__.py":
+        program = ["python", sys.argv[0]]
+    else:  # -c, standard input, IPython
         return "python"
-    program = ["python", sys.argv[0]] if script.suffix == ".py" and script.name != "__main__.py" else ["bidzoo"]
     words = [*program, *sys.argv[1:]]
     return shlex.join(Path(word).name if Path(word).is_absolute() else word for word in words)
 

@@ -98,8 +98,9 @@ def test_a_published_command_names_no_folder(monkeypatch):
     assert results.command() == "python experiments/x.py --json x.json"
     monkeypatch.setattr("sys.argv", ["/some/where/bidzoo/__main__.py", "list"])
     assert results.command() == "bidzoo list"
-    monkeypatch.setattr("sys.argv", ["-c", "something"])
-    assert results.command() == "python"
+    for program in ("-c", "-", "", "/usr/bin/ipython", "/some/where/IPython/__main__.py"):
+        monkeypatch.setattr("sys.argv", [program, "--quick"])
+        assert results.command() == "python"
     monkeypatch.setattr("sys.argv", ["/some/where/ipykernel_launcher.py", "-f", "/home/me/kernel-1.json"])
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object())))
     assert results.command() == "a notebook"

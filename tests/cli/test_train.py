@@ -25,7 +25,8 @@ def run(*words):
     return result.output
 
 
-def test_record_then_fit_then_play(tmp_path):
+def test_record_then_fit_then_play(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["bidzoo", "sl", "auctions.npz"])
     data, small = tmp_path / "auctions.npz", ["--width", 16, "--depth", 1, "--every", 2]
     assert "200 auctions of sayc" in run("record", 200, "--policy", "sayc", "--out", data)
     for stage in ("sl", "belief"):
@@ -46,7 +47,7 @@ def test_record_then_fit_then_play(tmp_path):
                 load(str(out))
         network, about = weights.load_weights(out / "network.safetensors")
         assert network.architecture.width == 16 and about["options"]["batch"] == 32
-        assert about["data"] == "auctions.npz, 200 auctions" and about["command"].startswith("bidzoo")
+        assert about["data"] == "auctions.npz, 200 auctions" and about["command"] == "bidzoo sl auctions.npz"
         assert (out / "curves.png").read_bytes().startswith(b"\x89PNG")
     start = tmp_path / "sl" / "network.safetensors"
     tiny = ["--set", "iterations=1", "--set", "boards=8", "--every", 1, "--boards", 10]
