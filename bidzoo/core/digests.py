@@ -9,13 +9,12 @@ import hashlib
 import io
 import pickle
 import sys
-from dis import get_instructions
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, resolve_name
 from inspect import isclass, isfunction
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 _LIBRARIES = {"site-packages", "dist-packages"}
@@ -80,8 +79,8 @@ def loaded() -> dict[str, int]:
     """The user's modules in this process, neither installed nor bidzoo's, each with a number of what it holds.
 
     The number changes when a module is loaded anew because its file was edited: as a whole (``importlib.reload``), or
-    in those functions and constants that differ (``%autoreload`` of a notebook). What its own code binds as it runs
-    does not count. It means nothing to another process.
+    in those functions, numbers and texts that differ (``%autoreload`` of a notebook). So it does where a module counts
+    in a global, which costs new workers. It means nothing to another process.
     """
     files = {
         name: str(vars(module).get("__file__") or "")
@@ -105,28 +104,18 @@ def _version(name: str) -> int:
     for _, kind in names[:]:
         if isclass(kind) and kind.__module__ == name:
             names += vars(kind).items()
-    held = [(key, _held(value)) for key, value in names]
-    stored = set[str]().union(*(_stored(value) for _, value in held if isinstance(value, CodeType)))
-    kept = ((key, value) for key, value in held if isinstance(value, CodeType) or key not in stored)
-    return hash((len(specs), *kept))
-
-
-@cache
-def _stored(code: CodeType) -> frozenset[str]:
-    """Globals and attributes that ``code`` binds as it runs, such as a counter, or a network that is loaded once."""
-    names = {step.argval for step in get_instructions(code) if step.opname in ("STORE_GLOBAL", "STORE_ATTR")}
-    return frozenset(names).union(*(_stored(part) for part in code.co_consts if isinstance(part, CodeType)))
+    return hash((len(specs), *((key, _held(value)) for key, value in names)))
 
 
 def _held(value: Any) -> Any:
-    """What changes if ``value`` of a module is made anew: the code of a function, a number or text, else its place."""
+    """What ``%autoreload`` changes in place: a number or text, the code of a function; of other values None."""
     if isinstance(value, bool | int | float | str | bytes):
-        return type(value), value
+        return value
     function = value.fget if isinstance(value, property) else value
     function = function.__func__ if isinstance(function, staticmethod | classmethod) else function
     while wrapped := getattr(function, "__dict__", {}).get("__wrapped__"):  # a kernel, a cached function
         function = wrapped
-    return function.__code__ if isinstance(function, FunctionType) else id(value)
+    return function.__code__ if isinstance(function, FunctionType) else None
 
 
 def _source(name: str) -> tuple[str, list[str]]:

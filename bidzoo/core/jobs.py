@@ -360,7 +360,9 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
         # Scattered data would be lost with a worker, results are not. A worker reads the function in a task: of what it
         # cannot read among a message's parts, such as a module that it lacks, Dask tells nobody and tries for ever.
         shared = client.submit(_unpickled, dumps(function), pure=False)
-    if (problem := shared.exception()) is not None:
+    if isinstance(problem := shared.exception(), KilledWorker):
+        raise WorkersDiedError("the workers that read the task died again and again") from problem
+    if problem is not None:
         raise ValueError(f"the cluster's workers cannot read the task, {problem!r}: they need its modules") from problem
     futures = dict[Any, int]()
     try:

@@ -40,7 +40,10 @@ def transitions(game: Game, records: Iterable[Mapping[str, Any]], players: Seque
     Raises:
         ValueError: a record of another game, with an action that is not legal in ``game``, or that ends before the
             board does (names the board); a player whom no record has.
+        TypeError: no game.
     """
+    if not isinstance(game, Game):
+        raise TypeError(f"game: {game!r}, expected a game: bidzoo.make_game(...), or the game of an environment")
     kept = checked(records, players)
     table = Table(game)
     rows: list[tuple[I8, I8, int, float, bool, int, int]] = []
@@ -91,11 +94,13 @@ class Start(NamedTuple):
 
 
 def checked(records: Iterable[Mapping[str, Any]], players: Sequence[str]) -> list[Mapping[str, Any]]:
-    """``records`` as a list; ValueError for a file's name, and for a name of ``players`` that no record has."""
+    """``records`` as a list; ValueError for a file's name, one record, and a name of ``players`` that no record has."""
     if isinstance(records, str | Path):
         raise ValueError(
             f"records: {str(records)!r}, expected records: bidzoo.benchmarks.records.read({str(records)!r})"
         )
+    if isinstance(records, Mapping):
+        raise ValueError("records: one record, expected a list of records")
     if isinstance(players, str):
         raise ValueError(f"players: {players!r}, expected a sequence of names: [{players!r}]")
     kept = list(records)

@@ -123,7 +123,10 @@ def test_what_a_record_does_not_fit_is_named():
             (),
             "action 2, '1S', is not legal in .*, where this player passes",
         ),
+        (bidzoo.make_game("bridge_bidding_v0"), kept[0], (), "one record, expected a list"),
         (bidzoo.make_game("bridge_bidding_v0"), "match.jsonl", (), r"records\.read\('match\.jsonl'\)"),
     ):
         with pytest.raises(ValueError, match=problem):
             transitions(game, given, players)
+    with pytest.raises(TypeError, match="expected a game: bidzoo.make_game"):
+        transitions(bidzoo.make("bridge_bidding_v0"), kept)
