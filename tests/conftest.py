@@ -8,6 +8,7 @@ os.environ.setdefault("BIDZOO_COMPILE", "now")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import gc
+import signal
 import sys
 import threading
 import tomllib
@@ -45,7 +46,10 @@ def pytest_collection():
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch, tmp_path):
-    """What a test does is gone after it: games and agents that it registers, ``wait_always``, the files of commands."""
+    """What a test does is gone after it: games and agents that it registers, ``wait_always``, the files of commands.
+
+    A command that a test runs in this process would hear the Ctrl-C of a later one, and end the process.
+    """
     from bidzoo import agents, registry
     from bidzoo.core import compiling
 
@@ -53,6 +57,8 @@ def forgotten(monkeypatch, tmp_path):
     monkeypatch.setattr(compiling, "_waits_always", False)
     for names in (registry.NAMES, agents.NAMES):
         monkeypatch.setattr(names, "registered", {})
+    yield
+    signal.set_wakeup_fd(-1)
 
 
 @pytest.fixture
