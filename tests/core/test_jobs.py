@@ -167,7 +167,15 @@ def test_joblib_s_own_workers_go_on():
         assert Parallel(2)(delayed(pow)(2, k) for k in range(4)) == powers
 
 
-def test_an_interrupted_cell_leaves_no_work():
+@pytest.fixture
+def hears_ctrl_c():
+    """A shell's background job ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupted_cell_leaves_no_work(hears_ctrl_c):
     """The kernel of a notebook goes on: the next cell does not wait for what the workers were in the middle of."""
     interrupt = threading.Timer(3, partial(os.kill, os.getpid(), signal.SIGINT))
     interrupt.start()
@@ -177,7 +185,7 @@ def test_an_interrupted_cell_leaves_no_work():
     assert list(jobs.run(pow, [(2, k) for k in range(4)], workers=2)) == [1, 2, 4, 8]
 
 
-def test_an_interrupt_while_tasks_are_handed_out_leaves_no_work(monkeypatch):
+def test_an_interrupt_while_tasks_are_handed_out_leaves_no_work(monkeypatch, hears_ctrl_c):
     from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
     submit = ProcessPoolExecutor.submit
