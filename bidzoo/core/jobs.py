@@ -179,10 +179,6 @@ class Meter(NamedTuple):
         return round(sum(seconds.values())), round(sum(seconds.values()) + left)
 
 
-def _unpickled(content: bytes) -> Any:
-    return pickle.loads(content)
-
-
 def _end_with(parent: int) -> None:
     """End this worker when process ``parent`` has ended; it would wait for tasks forever, its output open."""
     from multiprocessing import parent_process
@@ -296,7 +292,8 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
     pending, failures, reloads = set(range(len(tasks))), 0, _times_reloaded()
     while pending:
-        before, reason, executor, futures = len(pending), "", None, dict[Any, int]()
+        count, reason, executor = len(pending), "", None
+        futures = dict[Any, int]()
         try:
             with _interrupts_blocked(), _executor_lock:  # at whose end Ctrl-C is raised
                 executor = _loky_executor(workers, reloads)
@@ -318,7 +315,7 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
                 future.cancel()
         if pending:  # a worker died, and the executor with it
             _give_up(executor)
-        failures = failures + 1 if len(pending) == before else 0
+        failures = failures + 1 if len(pending) == count else 0
         if failures > RETRIES:
             why = f": {reason}" if reason else ""
             raise WorkersDiedError(
@@ -359,7 +356,7 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):  # policies hold their networks
         # Scattered data would be lost with a worker, results are not. A worker reads the function in a task: of what it
         # cannot read among a message's parts, such as a module that it lacks, Dask tells nobody and tries for ever.
-        shared = client.submit(_unpickled, dumps(function), pure=False)
+        shared = client.submit(pickle.loads, dumps(function), pure=False)
     if isinstance(problem := shared.exception(), KilledWorker):
         raise WorkersDiedError("the workers that read the task died again and again") from problem
     if problem is not None:

@@ -83,6 +83,16 @@ def checked_seed(seed: Any, name: str = "seed") -> int:
     return seed if type(seed) is int and 0 <= seed < 1 << 63 else whole(name, seed, 0, 2**63 - 1)
 
 
+def reset_seed(seed: Any, is_new: bool) -> int | None:
+    """The seed from which ``reset(seed)`` of an environment deals; None where that of before goes on.
+
+    A new environment draws its own here and not when it is made, so that copies of it do not deal the same boards.
+    """
+    if seed is not None:
+        return checked_seed(seed)
+    return random_seed() if is_new else None
+
+
 class Streams:
     """``B`` random streams, addressed by seed, board and a third number (turn, table, seat ...)."""
 

@@ -16,7 +16,7 @@ from pettingzoo import AECEnv
 
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.options import checked, choose_from
-from bidzoo.core.streams import checked_seed, random_seed
+from bidzoo.core.streams import reset_seed
 from bidzoo.envs.asking import ask_one, asking, nobody_to_ask, policy_hint
 from bidzoo.envs.game import Game, Table, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode, table_html, warn_of_no_mode
@@ -129,9 +129,9 @@ class TableEnv(AECEnv[str, Any, int | None]):
         if options:
             fixed = dict(self.game.options(options))
             board = int(fixed.pop("board", board))
-        new_seed = self._seed if seed is None else checked_seed(seed)
-        if seed is None and self._board < 0:  # drawn here, so that copies of a new environment draw their own
-            new_seed = random_seed()
+        new_seed = reset_seed(seed, is_new=self._board < 0)
+        if new_seed is None:
+            new_seed = self._seed
         if fixed:  # which may fail: on a new table
             table = Table(self.game)
             table.begin(board, new_seed, fixed)

@@ -18,7 +18,7 @@ from bidzoo import agents, registry
 from bidzoo.agents.policy import Pool
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, row
 from bidzoo.core.options import check_value, choose_from
-from bidzoo.core.streams import checked_seed, random_seed
+from bidzoo.core.streams import checked_seed, reset_seed
 from bidzoo.envs.asking import ask_one
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.game import PASSED_OVER, Buffers, Game, Table, action_index, is_legal_row, never_asked
@@ -184,10 +184,7 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         Raises:
             ValueError: a bad value, an unknown name, or ``options`` of a position that ends before the learner's turn.
         """
-        if seed is not None:
-            seed = checked_seed(seed)
-        elif self._board < 0:  # drawn here, so that copies of a new environment draw their own
-            seed = random_seed()
+        seed = reset_seed(seed, is_new=self._board < 0)
         super().reset(seed=seed)
         fixed = dict(self.game.options(options)) if options else {}
         if seed is not None:
@@ -381,10 +378,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             rows = self._reset_rows(chosen["reset_mask"], first)
             chosen = {name: value for name, value in chosen.items() if name != "reset_mask"}
         fixed = dict(self.game.options(chosen))
-        if first is not None:
-            first = checked_seed(first)
-        elif not self._is_dealt:  # as of ``SingleAgent``
-            first = random_seed()
+        first = reset_seed(first, is_new=not self._is_dealt)
         super().reset(seed=first)
         if first is not None:
             self._seating.seed = first
